@@ -1,0 +1,61 @@
+"""What every mechanism is: reports in, terms out, and a revision after each round."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from numpy.typing import ArrayLike
+
+from pigou.checks import count, number
+from pigou.errors import require
+from pigou.game import Setting
+from pigou.terms import RefundRule, Terms
+
+Interval = tuple[float, float]
+ReportSpace = Interval | tuple[float, ...] | tuple[Interval, Interval] | None
+
+
+class Mechanism(Protocol):
+    """One protocol for all: the server side of the two-stage game."""
+
+    @property
+    def name(self) -> str:
+        """The name on the command line and in the terms."""
+
+    @property
+    def report_space(self) -> ReportSpace:
+        """What a client may report: None (nothing), an interval, a menu, or (alpha, spread)."""
+
+    def terms(
+        self,
+        setting: Setting,
+        reports: ArrayLike | None = None,
+        present: ArrayLike | None = None,
+    ) -> Terms:
+        """The terms for the clients present (all, unless told otherwise)."""
+
+    def revise(self, setting: Setting, terms: Terms, deviations: ArrayLike) -> Terms:
+        """The terms of the next round, from what this round's deviations show."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contract:
+    """What any mechanism's terms need besides prices: how long, in what money, refunded how."""
+
+    rounds: int = 1
+    money: float = 1.0  # units of currency per unit of cost
+    refund: RefundRule = "zero-sum"
+
+    def __post_init__(self) -> None:
+        count("rounds", self.rounds)
+        number("money", self.money, above_zero=True)
+        known = self.refund in ("zero-sum", "constant")
+        require(known, "refund", 'must be "zero-sum" or "constant"', self.refund)
+
+    def revise(self, setting: Setting, terms: Terms, deviations: ArrayLike) -> Terms:
+        """Nothing to learn: the terms stay."""
+        return terms
+
+
+def arrived(setting: Setting, present: ArrayLike | None) -> Setting:
+    """The setting of the clients that are there: the rule announced for dropouts (section 3)."""
+    return setting if present is None else setting.restricted(present)

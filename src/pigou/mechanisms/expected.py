@@ -1,0 +1,54 @@
+"""Bills before they happen: expected deviations, charges and refunds (section 3)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pigou.checks import FloatArray
+from pigou.errors import TooFewClients
+from pigou.game import Setting
+from pigou.terms import Terms
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedBills:
+    """What each client expects to be charged and refunded over the whole run, in currency."""
+
+    charge: FloatArray
+    refund: FloatArray
+
+    @property
+    def net(self) -> FloatArray:
+        """Charge minus refund: positive where the client owes."""
+        return self.charge - self.refund
+
+
+def expected_deviations(setting: Setting, sigma: FloatArray) -> FloatArray:
+    """E D_i = s_i + u_i + sum_{j != i} s_j / (N - 1)^2, s = sigma^2 + v (section 3)."""
+    active = setting.active
+    n = setting.n_active
+    if n < 2:
+        raise TooFewClients("weights", "must be positive for 2 clients or more to compare", n)
+    s = np.where(active, np.square(np.where(active, sigma, 0.0)) + setting.spread, 0.0)
+    deviation = s + setting.divergence + (s.sum() - s) / (n - 1) ** 2
+    return np.where(active, deviation, 0.0)
+
+
+def expected_bills(setting: Setting, terms: Terms, sigma: FloatArray) -> ExpectedBills:
+    """Charges and refunds if everybody plays sigma, for the run as a whole."""
+    if not terms.charge.any():
+        return ExpectedBills(np.zeros(setting.n), np.zeros(setting.n))
+    charge = terms.money * terms.charge * expected_deviations(setting, sigma)
+    if terms.refund == "constant":
+        refund = np.where(terms.active, terms.money * terms.constant_refund, 0.0)
+    else:
+        n = int(np.count_nonzero(terms.active))
+        refund = np.where(terms.active, (charge.sum() - charge) / (n - 1), 0.0)
+    return ExpectedBills(charge, refund)
+
+
+def balancing_refund(setting: Setting, price: FloatArray, sigma: FloatArray) -> float:
+    """q = (1/N) sum b_i E D_i: the constant refund that balances the budget ex ante (section 3)."""
+    if not price.any():
+        return 0.0
+    return float(price @ expected_deviations(setting, sigma)) / setting.n_active

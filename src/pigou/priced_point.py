@@ -1,0 +1,73 @@
+"""The fixed point of section 2 when clients are priced: each step is one pass over the clients.
+
+Everything is kept in logarithms, so that neither tiny nor huge prices, weights or scales can
+under- or overflow.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.special import logsumexp
+
+from pigou.checks import BoolArray, FloatArray
+from pigou.fixed_point import MAX_STEPS, STEP_TOLERANCE, Root, linear_share, log_add, log_phi
+from pigou.game import AccuracyLoss, Game
+
+
+@dataclass(frozen=True, eq=False)
+class PricedPoint:
+    """Theory (1) for given prices, over all clients; minus infinity stands for a log of 0."""
+
+    loss: AccuracyLoss
+    log_gain: FloatArray  # log(alpha_i a)
+    log_harm: FloatArray  # log(omega_i rho_i^2): what the client's own noise costs it
+    log_price: FloatArray  # log(2 b_i)
+    log_weight: FloatArray  # 2 log(rho_i)
+    log_spread: float  # log V
+
+    @classmethod
+    def of(cls, game: Game, price: FloatArray, log_spread: float) -> Self:
+        setting = game.setting
+        with np.errstate(divide="ignore"):
+            log_weight = 2.0 * np.log(setting.weights)
+            log_harm = np.log1p(-game.alpha) + log_weight
+            log_gain = np.log(game.alpha) + math.log(setting.privacy_scale)
+            log_price = np.log(price) + math.log(2.0)
+        return cls(setting.loss, log_gain, log_harm, log_price, log_weight, log_spread)
+
+    @property
+    def unheld(self) -> BoolArray:
+        """Clients that neither their own loss nor a price keeps from unlimited noise."""
+        wants_noise = self.log_gain > -math.inf
+        unbounded: BoolArray = np.maximum(self.log_harm, self.log_price) == -math.inf
+        return wants_noise & unbounded
+
+    def log_sigma(self, log_error: float) -> FloatArray:
+        """Theory (1) in logarithms: the best response to an aggregate error."""
+        held_by = np.logaddexp(self.log_harm + log_phi(self.loss, log_error), self.log_price)
+        with np.errstate(invalid="ignore"):
+            answer = (self.log_gain - held_by) / 3.0
+        return np.where(self.log_gain == -math.inf, -math.inf, answer)
+
+    def solve(self) -> Root:
+        """Newton on log T(Delta) - log Delta, whose slope lies in [-1, -2/3] (section 2)."""
+        x = 0.0
+        step = 0
+        while (step := step + 1) < MAX_STEPS:
+            log_terms = self.log_weight + 2.0 * self.log_sigma(x)
+            log_total = log_add(float(logsumexp(log_terms)), self.log_spread)
+            parts = np.exp(log_terms - log_total)
+            slope = linear_share(self.loss, x) / 3.0 * float(parts @ self._own_share(x))
+            move = (log_total / 2.0 - x) / (1.0 - slope)
+            x += move
+            if abs(move) <= STEP_TOLERANCE * max(1.0, abs(x)):
+                break
+        return Root(x, step)
+
+    def _own_share(self, log_error: float) -> FloatArray:
+        """The part of what holds a client back that is its own accuracy loss, not the price."""
+        harm = self.log_harm + log_phi(self.loss, log_error)
+        with np.errstate(invalid="ignore"):
+            return np.nan_to_num(np.exp(harm - np.logaddexp(harm, self.log_price)))
