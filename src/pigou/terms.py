@@ -18,6 +18,17 @@ from pigou.errors import InvalidArgument, TooFewClients, require
 IntArray = NDArray[np.int64]
 RefundRule = Literal["zero-sum", "constant"]
 
+
+@dataclass(frozen=True)
+class Interval:
+    """All numbers from low to high: a report space, where a tuple of numbers is a menu."""
+
+    low: float
+    high: float
+
+
+Reports = Interval | tuple[float, ...] | tuple[Interval, Interval]  # the last: (alpha, spread)
+
 MICRO = 1_000_000  # micro-units in one unit of currency
 
 

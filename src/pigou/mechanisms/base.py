@@ -8,10 +8,7 @@ from numpy.typing import ArrayLike
 from pigou.checks import count, number
 from pigou.errors import require
 from pigou.game import Setting
-from pigou.terms import RefundRule, Terms
-
-Interval = tuple[float, float]
-ReportSpace = Interval | tuple[float, ...] | tuple[Interval, Interval] | None
+from pigou.terms import RefundRule, Reports, Terms
 
 
 class Mechanism(Protocol):
@@ -22,7 +19,7 @@ class Mechanism(Protocol):
         """The name on the command line and in the terms."""
 
     @property
-    def report_space(self) -> ReportSpace:
+    def report_space(self) -> Reports | None:
         """What a client may report: None (nothing), an interval, a menu, or (alpha, spread)."""
 
     def terms(

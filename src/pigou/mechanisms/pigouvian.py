@@ -12,7 +12,7 @@ from pigou.game import AccuracyLoss, Game, Setting
 from pigou.mechanisms.base import Contract, arrived
 from pigou.mechanisms.expected import balancing_refund
 from pigou.solve import Solution, optimum
-from pigou.terms import RefundRule, Terms
+from pigou.terms import Interval, RefundRule, Terms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class Pigouvian(Contract):
     """Prices (2) at the optimum of the reported types, which are taken to be true."""
 
     name = "pigouvian"
-    report_space = (0.0, 1.0)
+    report_space = Interval(0.0, 1.0)
 
     def terms(
         self,
