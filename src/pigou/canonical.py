@@ -2,7 +2,8 @@
 
 JSON with sorted keys and no spaces. A float is its exact hexadecimal form, so that no decimal
 rounding can change a digest; an array is its type, its shape and the sha256 of its
-little-endian bytes. Minus zero counts as zero.
+little-endian bytes. Minus zero counts as zero. A float and its hexadecimal form as a string are
+not told apart: what is digested has fixed fields of fixed types.
 """
 
 import hashlib
@@ -12,6 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+WIDEST = 8  # bytes of an array's element; wider floats hold bytes that mean nothing
 
 
 def canonical_bytes(value: object) -> bytes:
@@ -31,14 +34,16 @@ def _plain(value: object) -> Any:
         return (value + 0.0).hex()
     if isinstance(value, np.ndarray):
         return _array(value)
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence):
         return [_plain(item) for item in value]
     raise TypeError(f"no canonical form for {type(value).__name__}")
 
 
 def _array(array: NDArray[Any]) -> dict[str, object]:
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > WIDEST:
+        raise TypeError(f"no canonical form for arrays of {array.dtype}")
     positive_zero = array + array.dtype.type(0) if array.dtype.kind == "f" else array
     little = np.ascontiguousarray(positive_zero.astype(array.dtype.newbyteorder("<"), copy=False))
     content = hashlib.sha256(little.data).hexdigest()

@@ -4,7 +4,10 @@ Every error names the argument, the constraint it broke and the value received. 
 are ``PigouError`` and ``ValueError`` at once, and are raised before any work starts.
 """
 
+import reprlib
 from typing import Any
+
+import numpy as np
 
 LONGEST_VALUE = 120
 
@@ -17,8 +20,8 @@ class InvalidArgument(PigouError):  # noqa: N818
     """One argument breaks one constraint."""
 
     def __init__(self, argument: str, constraint: str, received: object) -> None:
-        self.argument, self.constraint, self.received = argument, constraint, received
-        super().__init__(f"{argument} {constraint}; received {_short(received)}")
+        self.argument, self.constraint, self.received = argument, constraint, shown(received)
+        super().__init__(f"{argument} {constraint}; received {self.received}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.argument, self.constraint, self.received)
@@ -42,6 +45,22 @@ def require(holds: object, argument: str, constraint: str, received: object) -> 
         raise InvalidArgument(argument, constraint, received)
 
 
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+class Shown(str):
+    """A value as messages show it: one short line, whatever the value was."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def shown(value: object) -> Shown:
+    """The value's representation on one line, cut short."""
+    brief = reprlib.Repr()
+    brief.maxstring = brief.maxother = brief.maxlong = LONGEST_VALUE
+    try:
+        text = brief.repr(value.item() if isinstance(value, np.generic) else value)
+    except ValueError:  # Python writes out no integer of thousands of digits
+        text = f"<{type(value).__name__}>"
+    text = " ".join(text.split())
+    return Shown(text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…")

@@ -1,11 +1,12 @@
-"""The scalar fixed point of section 2 when no client is priced, in the logarithm of the error.
+"""The scalar fixed point of section 2, in the logarithm of the error.
 
-With H^2 = sum rho_i^(2/3) (alpha_i / omega_i)^(2/3), V = sum rho_i^2 v_i and
+Without prices, with H^2 = sum rho_i^(2/3) (alpha_i / omega_i)^(2/3), V = sum rho_i^2 v_i and
 phi = psi'(Delta) / Delta, theory (1) gives Delta^2 = (a / phi(Delta))^(2/3) H^2 + V:
 one unknown, whatever N is.
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from pigou.game import AccuracyLoss
@@ -15,11 +16,24 @@ STEP_TOLERANCE = 1e-15  # of log(error), relative to its size where that is abov
 LARGE = 1e8  # beyond it arccosh(u) = log(2 u) to the last bit
 
 
+Map = Callable[[float], tuple[float, float]]  # x -> log T at log Delta = x, and its slope
+
+
 class Root(NamedTuple):
     """log Delta, and the steps it took: 0 for a closed form."""
 
     log_error: float
     steps: int
+
+
+def newton(log_map: Map, start: float) -> Root:
+    """x = log T(x) by Newton; the slope lies in [0, 1/3] (section 2): each step halves at least."""
+    root, move = Root(start, 0), math.inf
+    while abs(move) > STEP_TOLERANCE * max(1.0, abs(root.log_error)) and root.steps < MAX_STEPS:
+        value, slope = log_map(root.log_error)
+        move = (value - root.log_error) / (1.0 - slope)
+        root = Root(root.log_error + move, root.steps + 1)
+    return root
 
 
 def log_phi(loss: AccuracyLoss, log_error: float) -> float:
@@ -49,20 +63,16 @@ def closed_form(loss: AccuracyLoss, log_a: float, log_h: float) -> Root:
     return Root(log_k0 + log_h - _log_depressed_root(log_c), 0)
 
 
-def newton(loss: AccuracyLoss, log_a: float, log_h: float, log_v: float) -> Root:
-    """The same equation for any V >= 0, by Newton from the closed form's answer at V = 0."""
-    start = closed_form(loss, log_a, log_h).log_error if log_h > -math.inf else log_v / 2.0
-    x = log_add(2.0 * start, log_v) / 2.0
-    step = 0
-    while (step := step + 1) < MAX_STEPS:
+def unpriced(loss: AccuracyLoss, log_a: float, log_h: float, log_v: float) -> Root:
+    """The same equation for any V >= 0, from the closed form's answer at V = 0."""
+
+    def log_map(x: float) -> tuple[float, float]:
         log_noise = 2.0 * (log_h + (log_a - log_phi(loss, x)) / 3.0)
         log_total = log_add(log_noise, log_v)
-        slope = linear_share(loss, x) / 3.0 * math.exp(log_noise - log_total)
-        move = (log_total / 2.0 - x) / (1.0 - slope)
-        x += move
-        if abs(move) <= STEP_TOLERANCE * max(1.0, abs(x)):
-            break
-    return Root(x, step)
+        return log_total / 2.0, linear_share(loss, x) / 3.0 * math.exp(log_noise - log_total)
+
+    quiet = closed_form(loss, log_a, log_h).log_error if log_h > -math.inf else -math.inf
+    return newton(log_map, log_add(2.0 * quiet, log_v) / 2.0)
 
 
 def log_add(first: float, second: float) -> float:

@@ -34,17 +34,18 @@ from pigou.checks import (
     BoolArray,
     FloatArray,
     count,
+    noise_levels,
     non_negative,
     number,
     presence,
     sensitivities,
+    simplex,
     vector,
 )
 from pigou.errors import require
 
 WeightSpec = Literal["mean"] | ArrayLike
 
-SIMPLEX_TOLERANCE = 1e-9
 BLOCK = 1 << 16  # clients per partial sum: stays in cache, and no array of N is made for it
 
 
@@ -56,8 +57,10 @@ class AccuracyLoss:
     quadratic: float
 
     def __post_init__(self) -> None:
-        received = (number("linear", self.linear), number("quadratic", self.quadratic))
-        require(max(received) > 0, "linear, quadratic", "must not both be 0", received)
+        for name in ("linear", "quadratic"):
+            object.__setattr__(self, name, number(name, getattr(self, name)))
+        both = (self.linear, self.quadratic)
+        require(max(both) > 0, "linear, quadratic", "must not both be 0", both)
 
     @classmethod
     def bound(cls, kappa: float, smoothness: float) -> Self:
@@ -67,6 +70,8 @@ class AccuracyLoss:
         return cls(linear, quadratic)
 
     def __call__(self, error: float) -> float:
+        if error == math.inf:  # where the sum below may be 0 * infinity
+            return error
         return error * (self.linear + self.quadratic * error)
 
     def slope_over_error(self, error: float) -> float:
@@ -115,10 +120,11 @@ class Setting:
     ) -> Self:
         """Weights in proportion to the clients' numbers of samples."""
         counts = vector("sizes", sizes)
-        require(counts.min() >= 0, "sizes", "must all be >= 0", sizes)
-        total = float(counts.sum())
-        require(total > 0, "sizes", "must not sum to 0", sizes)
-        return cls(counts.size, loss, privacy_scale, counts / total, spread, divergence)
+        require(counts.min() >= 0, "sizes", "must not be negative", counts.min())
+        largest = float(counts.max())
+        require(largest > 0, "sizes", "must not all be 0", sizes)
+        shares = counts / largest  # whose sum cannot overflow
+        return cls(counts.size, loss, privacy_scale, shares / shares.sum(), spread, divergence)
 
     @property
     def active(self) -> BoolArray:
@@ -131,7 +137,7 @@ class Setting:
 
     def restricted(self, present: ArrayLike) -> "Setting":
         """The setting of the clients that arrived: weights renormalised over them, M unchanged."""
-        mask = presence(present, self.n)
+        mask = presence("present", present, self.n)
         total = float(self.weights[mask].sum())
         require(total > 0, "present", "must leave a client of positive weight", present)
         weights = np.where(mask, self.weights, 0.0) / total
@@ -158,30 +164,39 @@ class Game:
         return math.fsum(float((1.0 - self.alpha[b : b + BLOCK]).sum()) for b in blocks)
 
     def others_weight(self) -> FloatArray:
-        """M_-i = M - (1 - alpha_i) (section 1), from both sides: a difference would cancel."""
-        weight = 1.0 - self.alpha
-        before, after = np.zeros(weight.size), np.zeros(weight.size)
-        np.cumsum(weight[:-1], out=before[1:])
-        np.cumsum(weight[:0:-1], out=after[-2::-1])
-        return before + after
+        """M_-i = M - (1 - alpha_i) (section 1)."""
+        return without_own(1.0 - self.alpha)
 
-    def error(self, sigma: FloatArray) -> float:
+    def error(self, sigma: ArrayLike) -> float:
         """Delta(sigma) (section 1)."""
-        return aggregate_error(self.setting, sigma)
+        return aggregate_error(self.setting, self._noise(sigma))
 
-    def costs(self, sigma: FloatArray, error: float | None = None) -> FloatArray:
+    def costs(self, sigma: ArrayLike, error: float | None = None) -> FloatArray:
         """J_i of every client, before money. 0 * infinity counts as 0 (section 1)."""
-        at = self.error(sigma) if error is None else error
+        noise = self._noise(sigma)
+        at = aggregate_error(self.setting, noise) if error is None else error
         accuracy = _zero_times(1.0 - self.alpha, self.setting.loss(at))
-        return accuracy + privacy_costs(self.alpha, sigma, self.setting.privacy_scale)
+        return accuracy + privacy_costs(self.alpha, noise, self.setting.privacy_scale)
 
-    def social_cost(self, sigma: FloatArray, error: float | None = None) -> float:
+    def social_cost(self, sigma: ArrayLike, error: float | None = None) -> float:
         """SC = M psi(Delta) + a sum(alpha / sigma)."""
-        at = self.error(sigma) if error is None else error
-        privacy = privacy_costs(self.alpha, sigma, self.setting.privacy_scale)
+        noise = self._noise(sigma)
+        at = aggregate_error(self.setting, noise) if error is None else error
+        privacy = privacy_costs(self.alpha, noise, self.setting.privacy_scale)
         loss = self.setting.loss(at)
         weight = self.accuracy_weight
         return float(privacy.sum()) + (weight * loss if weight > 0 else 0.0)
+
+    def _noise(self, sigma: ArrayLike) -> FloatArray:
+        return noise_levels("sigma", sigma, self.setting.n)
+
+
+def without_own(values: FloatArray) -> FloatArray:
+    """Sums over all the other entries of a row, from both sides: a difference would cancel."""
+    before, after = np.zeros(values.shape), np.zeros(values.shape)
+    np.cumsum(values[..., :-1], axis=-1, out=before[..., 1:])
+    np.cumsum(values[..., :0:-1], axis=-1, out=after[..., -2::-1])
+    return before + after
 
 
 def aggregate_error(setting: Setting, sigma: FloatArray) -> float:
@@ -197,7 +212,7 @@ def aggregate_error(setting: Setting, sigma: FloatArray) -> float:
 
 def privacy_costs(alpha: FloatArray, sigma: FloatArray, scale: float) -> FloatArray:
     """alpha a / sigma, with 0 for alpha = 0 whatever the noise (section 1, edges)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         costs = alpha / (sigma / scale)
     return np.where(alpha > 0, costs, 0.0)
 
@@ -206,11 +221,7 @@ def _weights(spec: WeightSpec, n: int) -> FloatArray:
     if isinstance(spec, str):
         require(spec == "mean", "weights", 'must be "mean" or an array', spec)
         return np.broadcast_to(np.float64(1.0 / n), (n,))
-    weights = non_negative("weights", np.atleast_1d(spec), n)
-    total = float(weights.sum())
-    on_simplex = abs(total - 1.0) <= SIMPLEX_TOLERANCE
-    require(on_simplex, "weights", f"must sum to 1 within {SIMPLEX_TOLERANCE:g}", f"sum {total!r}")
-    return weights
+    return simplex("weights", spec, n)
 
 
 def _zero_times(factor: FloatArray, value: float) -> FloatArray:

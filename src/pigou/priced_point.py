@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from pigou.checks import BoolArray, FloatArray
-from pigou.fixed_point import MAX_STEPS, STEP_TOLERANCE, Root, linear_share, log_add, log_phi
+from pigou.fixed_point import Root, linear_share, log_add, log_phi, newton
 from pigou.game import AccuracyLoss, Game
 
 
@@ -24,7 +24,7 @@ class PricedPoint:
     log_gain: FloatArray  # log(alpha_i a)
     log_harm: FloatArray  # log(omega_i rho_i^2): what the client's own noise costs it
     log_price: FloatArray  # log(2 b_i)
-    log_weight: FloatArray  # 2 log(rho_i)
+    log_weight: FloatArray  # log(rho_i^2)
     log_spread: float  # log V
 
     @classmethod
@@ -52,19 +52,17 @@ class PricedPoint:
         return np.where(self.log_gain == -math.inf, -math.inf, answer)
 
     def solve(self) -> Root:
-        """Newton on log T(Delta) - log Delta, whose slope lies in [-1, -2/3] (section 2)."""
-        x = 0.0
-        step = 0
-        while (step := step + 1) < MAX_STEPS:
+        """The error at which the best responses to it add up to it (section 2)."""
+        return newton(self._log_map, 0.0)
+
+    def _log_map(self, x: float) -> tuple[float, float]:
+        with np.errstate(invalid="ignore"):  # a client without weight may add unlimited noise
             log_terms = self.log_weight + 2.0 * self.log_sigma(x)
-            log_total = log_add(float(logsumexp(log_terms)), self.log_spread)
-            parts = np.exp(log_terms - log_total)
-            slope = linear_share(self.loss, x) / 3.0 * float(parts @ self._own_share(x))
-            move = (log_total / 2.0 - x) / (1.0 - slope)
-            x += move
-            if abs(move) <= STEP_TOLERANCE * max(1.0, abs(x)):
-                break
-        return Root(x, step)
+        log_terms = np.where(self.log_weight == -math.inf, -math.inf, log_terms)
+        log_total = log_add(float(logsumexp(log_terms)), self.log_spread)
+        parts = np.exp(log_terms - log_total)
+        slope = linear_share(self.loss, x) / 3.0 * float(parts @ self._own_share(x))
+        return log_total / 2.0, slope
 
     def _own_share(self, log_error: float) -> FloatArray:
         """The part of what holds a client back that is its own accuracy loss, not the price."""

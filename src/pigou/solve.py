@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from pigou.checks import FloatArray, non_negative
 from pigou.errors import Degenerate
-from pigou.fixed_point import Root, closed_form, log_phi, newton, safe_log
+from pigou.fixed_point import Root, closed_form, log_phi, safe_log, unpriced
 from pigou.game import Game, Setting
 from pigou.priced_point import PricedPoint
 
@@ -46,7 +46,7 @@ class Status:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A profile of noise levels and what it costs; money is not included."""
+    """A profile of noise levels (read-only) and what it costs; money is not included."""
 
     game: Game
     sigma: FloatArray
@@ -99,9 +99,10 @@ def _unpriced(game: Game, root: FloatArray, log_a: float) -> Solution:
         status, answer = Status(Outcome.CLOSED_FORM), closed_form(setting.loss, log_a, log_h)
     else:
         status = Status(Outcome.CONVERGED)
-        answer = newton(setting.loss, log_a, log_h, log_v)
+        answer = unpriced(setting.loss, log_a, log_h, log_v)
     log_k = (log_a - log_phi(setting.loss, answer.log_error)) / 3.0
     sigma = _noise(setting, root, log_k)
+    sigma.flags.writeable = False
     return Solution(game, sigma, _exp(answer.log_error), answer.steps, status)
 
 
@@ -115,12 +116,14 @@ def _log_norm(setting: Setting, root: FloatArray) -> float:
 
 
 def _log_spread(setting: Setting) -> float:
-    """log V with V = sum rho_i^2 v_i, scaled by the largest weight: squares cannot vanish."""
-    weights, spread = setting.weights, setting.spread
-    if spread.strides == (0,) and spread[0] == 0:
+    """log V with V = sum rho_i^2 v_i, in units of its largest term: nothing under- or overflows."""
+    if setting.spread.strides == (0,) and setting.spread[0] == 0:
         return -math.inf
-    largest = float(weights.max())
-    return safe_log(float(np.square(weights / largest) @ spread)) + 2.0 * math.log(largest)
+    parts = setting.weights * np.sqrt(setting.spread)
+    largest = float(parts.max())
+    if largest == 0:
+        return -math.inf
+    return 2.0 * math.log(largest) + math.log(float(np.square(parts / largest).sum()))
 
 
 def _noise(setting: Setting, root: FloatArray, log_k: float) -> FloatArray:
@@ -134,7 +137,8 @@ def _noise(setting: Setting, root: FloatArray, log_k: float) -> FloatArray:
     if log_k == math.inf:
         root[root > 0] = math.inf
     elif abs(log_k) < LARGE_LOG:
-        root *= math.exp(log_k)
+        with np.errstate(over="ignore"):
+            root *= math.exp(log_k)
     else:
         with np.errstate(divide="ignore", over="ignore"):
             np.exp(np.log(root) + log_k, out=root)
@@ -156,6 +160,7 @@ def _priced(game: Game, price: FloatArray) -> Solution:
         status, answer = Status(Outcome.CONVERGED), point.solve()
     with np.errstate(over="ignore"):
         sigma = np.exp(point.log_sigma(answer.log_error))
+    sigma.flags.writeable = False
     return Solution(game, sigma, _exp(answer.log_error), answer.steps, status)
 
 

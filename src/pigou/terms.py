@@ -12,8 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pigou.canonical import digest
-from pigou.checks import BoolArray, FloatArray, count, non_negative, number, vector
-from pigou.errors import InvalidArgument, TooFewClients, require
+from pigou.checks import (
+    BoolArray,
+    FloatArray,
+    count,
+    is_number,
+    noise_levels,
+    non_negative,
+    number,
+    simplex,
+    vector,
+)
+from pigou.errors import Shown, TooFewClients, require
 
 IntArray = NDArray[np.int64]
 RefundRule = Literal["zero-sum", "constant"]
@@ -25,6 +35,11 @@ class Interval:
 
     low: float
     high: float
+
+    def __post_init__(self) -> None:
+        ends = (self.low, self.high)
+        ordered = is_number(self.low) and is_number(self.high) and self.low <= self.high
+        require(ordered, "low, high", "must be finite numbers, low <= high", ends)
 
 
 Reports = Interval | tuple[float, ...] | tuple[Interval, Interval]  # the last: (alpha, spread)
@@ -54,18 +69,23 @@ class Terms:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        n = np.size(self.weights)
-        put(self, "weights", non_negative("weights", self.weights, n))
+        require(isinstance(self.mechanism, str), "mechanism", "must be a name", self.mechanism)
+        n = len(vector("weights", self.weights))
+        put(self, "weights", simplex("weights", self.weights, n))
         put(self, "unit_price", non_negative("unit_price", self.unit_price, n))
-        given = self.transfers if np.size(self.transfers) else np.zeros(n)
-        put(self, "transfers", vector("transfers", given))
-        require(self.transfers.size == n, "transfers", f"must hold {n} values", given)
+        none = isinstance(self.transfers, np.ndarray) and self.transfers.size == 0
+        put(self, "transfers", vector("transfers", np.zeros(n) if none else self.transfers))
+        held = self.transfers.size
+        require(held == n, "transfers", f"must hold {n} values, one per client", held)
         put(self, "rounds", count("rounds", self.rounds))
         put(self, "money", number("money", self.money, above_zero=True))
         known = self.refund in ("zero-sum", "constant")
         require(known, "refund", 'must be "zero-sum" or "constant"', self.refund)
+        put(self, "constant_refund", number("constant_refund", self.constant_refund))
+        if self.error is not None:
+            put(self, "error", number("error", self.error))
         if self.sigma is not None:
-            put(self, "sigma", _targets(self.sigma, n))
+            put(self, "sigma", _targets(self.sigma, self.active))
         priced_idle = self.unit_price[(self.weights == 0) & (self.unit_price > 0)]
         require(priced_idle.size == 0, "unit_price", "must be 0 where weight is 0", priced_idle)
         charge = _charge(self.unit_price, self.weights > 0, self.refund)
@@ -76,6 +96,11 @@ class Terms:
     def active(self) -> BoolArray:
         """Clients of weight > 0, which are the ones compared and billed."""
         return self.weights > 0
+
+    @property
+    def coefficient(self) -> FloatArray:
+        """What one unit of deviation costs in one round, in currency: b-hat money / T."""
+        return np.asarray(self.charge * self.money / self.rounds)
 
     @cached_property
     def digest(self) -> str:
@@ -131,6 +156,7 @@ class Statement:
     upload: str  # digest of the upload that was billed
     mean: str  # digest of the mean of all billed uploads
     currency: str
+    constant_refund: int | None = None  # the same for everyone entitled; None: charges are shared
 
     @property
     def net(self) -> int:
@@ -158,6 +184,35 @@ class Round:
         )
 
 
+@dataclass(frozen=True)
+class SignedHead:
+    """Where a ledger stood after one entry, signed with the ledger's key."""
+
+    ledger: str  # the ledger's identity
+    entry: int  # the number of the entry, from 1
+    hash: str  # of the entry and of all before it
+    statements: str  # root of the hash tree over the entry's statements
+    signature: str
+
+
+@dataclass(frozen=True)
+class SignedStatement:
+    """A statement, and its way through the hash tree to a signed head: one signature signs all."""
+
+    statement: Statement
+    path: tuple[str, ...]  # the tree's other half at each level, from the leaf up
+    head: SignedHead
+
+
+@dataclass(frozen=True)
+class Posted:
+    """What a ledger answers when a round is in it: what to release to the clients."""
+
+    head: SignedHead
+    statements: tuple[SignedStatement, ...]
+    new: bool  # False: the same round was there already, and nothing was written
+
+
 def _charge(price: FloatArray, active: BoolArray, refund: RefundRule) -> FloatArray:
     """b-hat of section 3: the charge whose slope, net of the refund it feeds, is b."""
     if refund == "constant" or not price.any():
@@ -168,16 +223,17 @@ def _charge(price: FloatArray, active: BoolArray, refund: RefundRule) -> FloatAr
             "weights", "must be positive for 3 clients or more: zero-sum refunds", n
         )
     back = 1.0 / (n - 1) ** 3
-    total = price[active].sum() / (1.0 + back - n * back)
-    return np.where(active, (price + back * total) / (1.0 + back), 0.0)
+    with np.errstate(over="ignore"):
+        total = price[active].sum() / (1.0 + back - n * back)
+        charge = np.where(active, (price + back * total) / (1.0 + back), 0.0)
+    require(np.isfinite(charge).all(), "unit_price", "must have a finite sum", price.max())
+    return charge
 
 
-def _targets(sigma: ArrayLike, n: int) -> FloatArray:
-    try:
-        targets = np.array(sigma, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidArgument("sigma", "must be a list of numbers", sigma) from error
-    require(targets.shape == (n,), "sigma", f"must hold {n} values", f"shape {targets.shape}")
-    require(bool((targets >= 0).all()), "sigma", "must be >= 0", targets.min())
+def _targets(sigma: ArrayLike, active: BoolArray) -> FloatArray:
+    targets = noise_levels("sigma", sigma, active.size).copy()
+    unlimited = np.flatnonzero(active & np.isinf(targets))
+    at = unlimited[:3].tolist()
+    require(not at, "sigma", "must be finite where weight is positive", Shown(f"infinity at {at}"))
     targets.flags.writeable = False
     return targets

@@ -1,5 +1,6 @@
 """What every mechanism is: reports in, terms out, and a revision after each round."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,6 +20,10 @@ class Mechanism(Protocol):
         """The name on the command line and in the terms."""
 
     @property
+    def rounds(self) -> int:
+        """How many rounds the unit prices are spread over."""
+
+    @property
     def report_space(self) -> Reports | None:
         """What a client may report: None (nothing), an interval, a menu, or (alpha, spread)."""
 
@@ -33,9 +38,14 @@ class Mechanism(Protocol):
     def revise(self, setting: Setting, terms: Terms, deviations: ArrayLike) -> Terms:
         """The terms of the next round, from what this round's deviations show."""
 
+    def adapt(
+        self, setting: Setting, terms: Terms, reports: ArrayLike | None, present: ArrayLike
+    ) -> Terms:
+        """The running terms, made anew for the clients present: the rule for dropouts."""
+
 
 @dataclass(frozen=True, kw_only=True)
-class Contract:
+class Contract(ABC):
     """What any mechanism's terms need besides prices: how long, in what money, refunded how."""
 
     rounds: int = 1
@@ -48,9 +58,24 @@ class Contract:
         known = self.refund in ("zero-sum", "constant")
         require(known, "refund", 'must be "zero-sum" or "constant"', self.refund)
 
+    @abstractmethod
+    def terms(
+        self,
+        setting: Setting,
+        reports: ArrayLike | None = None,
+        present: ArrayLike | None = None,
+    ) -> Terms:
+        """As in ``Mechanism``."""
+
     def revise(self, setting: Setting, terms: Terms, deviations: ArrayLike) -> Terms:
         """Nothing to learn: the terms stay."""
         return terms
+
+    def adapt(
+        self, setting: Setting, terms: Terms, reports: ArrayLike | None, present: ArrayLike
+    ) -> Terms:
+        """Nothing learnt that could be kept: terms as if these clients had been there alone."""
+        return self.terms(setting, reports, present)
 
 
 def arrived(setting: Setting, present: ArrayLike | None) -> Setting:

@@ -1,37 +1,46 @@
 """How far each upload is from the mean of the others: two passes over blocks of columns.
 
-Sums over clients and squares over columns are taken in short float32 runs (float64 for wider
-types) and added up in float64. Uploads are never stacked: the extra memory is the mean and a block.
+Sums over clients and squares over columns are taken in short runs, in float32 for the types that
+it holds exactly and in float64 for the others, and added up in float64. What float32 uploads hold
+of the noise is kept: where it is a fraction f of their size, to some 1e-7 / f at worst. Uploads
+are never stacked or copied: the extra memory is the mean and a few blocks.
 """
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from pigou.checks import BoolArray, FloatArray
-from pigou.errors import InvalidArgument, TooFewClients, require
+from pigou.errors import InvalidArgument, Shown, TooFewClients, require
 
 Array = NDArray[np.floating[Any] | np.integer[Any]]
 Layers = Sequence[Array]
-Updates = Array | Iterable[Layers | None]
+Updates = Array | Iterable[Layers | Array | None]
 
-BLOCK = 1 << 15  # columns of one block, and elements of one run: both stay in cache
+BLOCK = 1 << 16  # columns of one block, and elements of one run: both stay in cache
 RUN = 32  # clients summed in their own precision before they go into the float64 sum
+LEAST = 1e-30  # a sum of squares below it may have lost some that float32 cannot hold
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One layer of all active clients, as bands: views of shape (some clients, size)."""
+    """One layer of all active clients, as bands: views of shape (some clients, *of one)."""
 
     shape: tuple[int, ...]
     bands: tuple[Array, ...]
 
     @property
     def size(self) -> int:
-        return int(self.bands[0].shape[1])
+        return math.prod(self.shape)
+
+    def blocks(self, columns: slice) -> Iterator[Array]:
+        """These columns of the bands; of memory that is not in order, a copy of them alone."""
+        for band in self.bands:
+            yield band[:, columns] if band.ndim == 2 else band.flat[columns][np.newaxis]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,59 +57,69 @@ def compare(updates: Updates, active: BoolArray) -> Comparison:
     n = clients.size
     if n < 2:
         raise TooFewClients("updates", "must come from 2 active clients or more", n)
-    layers = _layers(updates, active, clients)
-    squares = np.zeros(n)
-    means = []
-    for layer in layers:
-        mean = np.empty(layer.size)
-        for start in range(0, layer.size, BLOCK):
-            columns = slice(start, start + BLOCK)
-            mean[columns] = _total(layer, columns) / n
-            squares += _squares(layer, columns, mean[columns])
-        means.append(mean.reshape(layer.shape))
-    size = sum(mean.size for mean in means)
+    layers = _layers(updates, active.size, clients)
+    size = sum(layer.size for layer in layers)
     require(size > 0, "updates", "must hold at least one number", size)
-    _require_finite(squares, layers, clients)
+    squares, mean = _two_passes(layers, n, np.float32)
+    if not (np.isfinite(squares) & (squares > LEAST)).all():
+        squares, mean = _two_passes(layers, n, np.float64)
+    if not np.isfinite(squares).all():
+        _refuse(layers, clients)
     deviation = np.zeros(active.size)
     deviation[clients] = (n / (n - 1)) ** 2 * squares / size
-    return Comparison(deviation, tuple(means))
+    return Comparison(deviation, mean)
 
 
-def _total(layer: Layer, columns: slice) -> FloatArray:
+def _two_passes(
+    layers: list[Layer], n: int, least: DTypeLike
+) -> tuple[FloatArray, tuple[FloatArray, ...]]:
+    """Squared distances to the mean, and the mean, with runs in ``least`` precision or better."""
+    squares = np.zeros(n)
+    means = []
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at the result
+        for layer in layers:
+            mean = np.empty(layer.size)
+            for start in range(0, layer.size, BLOCK):
+                columns = slice(start, start + BLOCK)
+                mean[columns] = _total(layer, columns, least) / n
+                squares += _squares(layer, columns, mean[columns], least)
+            means.append(mean.reshape(layer.shape))
+    return squares, tuple(means)
+
+
+def _total(layer: Layer, columns: slice, least: DTypeLike) -> FloatArray:
     """The sum over the clients: each band in its own precision, the bands in float64."""
-    total = np.zeros(layer.bands[0][:, columns].shape[1])
-    for band in layer.bands:
-        total += band[:, columns].sum(axis=0, dtype=_precision(band))
+    total = np.zeros(len(range(layer.size)[columns]))
+    for block in layer.blocks(columns):
+        total += block.sum(axis=0, dtype=np.result_type(least, block.dtype))
     return total
 
 
-def _squares(layer: Layer, columns: slice, mean: FloatArray) -> FloatArray:
+def _squares(layer: Layer, columns: slice, mean: FloatArray, least: DTypeLike) -> FloatArray:
     """Each client's squared distance to the mean, over these columns."""
     squares = []
     height = max(1, BLOCK // mean.size)
-    for band in layer.bands:
-        centre = mean.astype(_precision(band))
-        for first in range(0, len(band), height):
-            away = band[first : first + height, columns] - centre
-            squares.append(np.einsum("ij,ij->i", away, away))
+    for block in layer.blocks(columns):
+        centre = mean.astype(np.result_type(least, block.dtype))
+        for first in range(0, len(block), height):
+            away = block[first : first + height] - centre
+            squares.append(np.vecdot(away, away))
     return np.concatenate(squares, dtype=np.float64)
 
 
-def _precision(band: Array) -> np.dtype[np.floating[Any]]:
-    """float32 for types that it holds exactly, float64 for the others."""
-    return np.result_type(np.float32, band.dtype)
-
-
-def _layers(updates: Updates, active: BoolArray, clients: NDArray[np.intp]) -> list[Layer]:
-    n = active.size
+def _layers(updates: Updates, n: int, clients: NDArray[np.intp]) -> list[Layer]:
     if isinstance(updates, np.ndarray):
-        require(updates.ndim == 2, "updates", "must have two dimensions", f"shape {updates.shape}")
-        require(len(updates) == n, "updates", f"must hold {n} rows, one per client", len(updates))
-        _require_real(updates.dtype, "updates")
-        rows = updates if active.all() else updates[active]
-        bands = tuple(rows[first : first + RUN] for first in range(0, len(rows), RUN))
-        return [Layer((updates.shape[1],), bands)]
-    uploads = list(updates)
+        rows = np.asarray(updates)
+        require(rows.ndim == 2, "updates", "must have two dimensions", Shown(f"shape {rows.shape}"))
+        require(len(rows) == n, "updates", f"must hold {n} rows, one per client", len(rows))
+        _require_real(rows.dtype, "updates")
+        return [Layer(rows.shape[1:], tuple(_bands(rows, clients)))]
+    try:
+        uploads = list(updates)
+    except TypeError as error:
+        raise InvalidArgument(
+            "updates", "must be an array or a list of uploads", updates
+        ) from error
     require(len(uploads) == n, "updates", f"must hold {n} uploads, one per client", len(uploads))
     chosen = [_upload(uploads[client], int(client)) for client in clients]
     shapes = [part.shape for part in chosen[0]]
@@ -109,30 +128,52 @@ def _layers(updates: Updates, active: BoolArray, clients: NDArray[np.intp]) -> l
         alike = f"must have the shapes of client {clients[0]}'s, {shapes}"
         require(theirs == shapes, f"updates[{client}]", alike, theirs)
     return [
-        Layer(shape, tuple(part.reshape(1, -1) for part in parts))
+        Layer(shape, tuple(map(_band, parts)))
         for shape, parts in zip(shapes, zip(*chosen, strict=True), strict=True)
     ]
 
 
-def _upload(upload: Layers | None, client: int) -> list[Array]:
+def _bands(rows: Array, clients: NDArray[np.intp]) -> Iterator[Array]:
+    """The clients' rows, in views of neighbours."""
+    for run in np.split(clients, np.flatnonzero(np.diff(clients) != 1) + 1):
+        end = run[-1] + 1
+        for first in range(run[0], end, RUN):
+            yield rows[first : min(first + RUN, end)]
+
+
+def _band(part: Array) -> Array:
+    """One client's layer as one row, or as it is where that would take a copy."""
+    in_order = part.ndim < 2 or part.flags.c_contiguous
+    return part.reshape(1, -1) if in_order else part[np.newaxis]
+
+
+def _upload(upload: Layers | Array | None, client: int) -> list[Array]:
+    argument = f"updates[{client}]"
     if upload is None:
-        raise InvalidArgument(f"updates[{client}]", "must be there: its weight is positive", None)
-    parts = [np.asarray(part) for part in upload]
+        raise InvalidArgument(argument, "must be there: its weight is positive", None)
+    layers = [upload] if isinstance(upload, np.ndarray) else upload
+    try:
+        parts = [np.asarray(part) for part in layers]
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument(argument, "must be a list of arrays", upload) from error
     for part in parts:
-        _require_real(part.dtype, f"updates[{client}]")
+        _require_real(part.dtype, argument)
     return parts
 
 
 def _require_real(dtype: np.dtype[Any], argument: str) -> None:
-    require(dtype.kind in "fiu", argument, "must hold real numbers", f"dtype {dtype}")
+    require(dtype.kind in "fiu", argument, "must hold real numbers", Shown(f"dtype {dtype}"))
 
 
-def _require_finite(squares: FloatArray, layers: list[Layer], clients: NDArray[np.intp]) -> None:
-    if np.isfinite(squares).all():
-        return
+def _refuse(layers: list[Layer], clients: NDArray[np.intp]) -> NoReturn:
+    """Name the client whose upload is not finite, or else the one with the largest number."""
+    reach = np.zeros(clients.size)
     for layer in layers:
         rows = (row for band in layer.bands for row in band)
-        for client, row in zip(clients, rows, strict=True):
+        for k, row in enumerate(rows):
             finite = np.isfinite(row).all()
-            require(finite, f"updates[{client}]", "must be finite", "NaN or infinity")
-    raise InvalidArgument("updates", "must have finite squared distances", float(squares.max()))
+            require(finite, f"updates[{clients[k]}]", "must be finite", Shown("NaN or infinity"))
+            reach[k] = max(reach[k], np.abs(row).max(initial=0))
+    far = int(reach.argmax())
+    constraint = "must be small enough for finite squared distances"
+    raise InvalidArgument(f"updates[{clients[far]}]", constraint, reach[far])

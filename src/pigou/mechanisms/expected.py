@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from pigou.checks import FloatArray
-from pigou.errors import TooFewClients
+from pigou.checks import FloatArray, noise_levels
+from pigou.errors import TooFewClients, require
 from pigou.game import Setting
 from pigou.terms import Terms
 
@@ -23,22 +24,25 @@ class ExpectedBills:
         return self.charge - self.refund
 
 
-def expected_deviations(setting: Setting, sigma: FloatArray) -> FloatArray:
+def expected_deviations(setting: Setting, sigma: ArrayLike) -> FloatArray:
     """E D_i = s_i + u_i + sum_{j != i} s_j / (N - 1)^2, s = sigma^2 + v (section 3)."""
     active = setting.active
     n = setting.n_active
     if n < 2:
         raise TooFewClients("weights", "must be positive for 2 clients or more to compare", n)
-    s = np.where(active, np.square(np.where(active, sigma, 0.0)) + setting.spread, 0.0)
+    noise = np.where(active, noise_levels("sigma", sigma, setting.n), 0.0)
+    require(np.isfinite(noise).all(), "sigma", "must be finite where weight is positive", noise)
+    s = np.where(active, np.square(noise) + setting.spread, 0.0)
     deviation = s + setting.divergence + (s.sum() - s) / (n - 1) ** 2
     return np.where(active, deviation, 0.0)
 
 
-def expected_bills(setting: Setting, terms: Terms, sigma: FloatArray) -> ExpectedBills:
-    """Charges and refunds if everybody plays sigma, for the run as a whole."""
+def expected_bills(setting: Setting, terms: Terms, sigma: ArrayLike) -> ExpectedBills:
+    """Charges and refunds if everybody whom the terms bill plays sigma, for the run as a whole."""
     if not terms.charge.any():
         return ExpectedBills(np.zeros(setting.n), np.zeros(setting.n))
-    charge = terms.money * terms.charge * expected_deviations(setting, sigma)
+    here = setting.restricted(terms.active)
+    charge = terms.money * terms.charge * expected_deviations(here, sigma)
     if terms.refund == "constant":
         refund = np.where(terms.active, terms.money * terms.constant_refund, 0.0)
     else:

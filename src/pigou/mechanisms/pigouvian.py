@@ -6,8 +6,8 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pigou.checks import FloatArray
-from pigou.errors import Degenerate, InvalidArgument
+from pigou.checks import FloatArray, sensitivities
+from pigou.errors import Degenerate, InvalidArgument, TooFewClients
 from pigou.game import AccuracyLoss, Game, Setting
 from pigou.mechanisms.base import Contract, arrived
 from pigou.mechanisms.expected import balancing_refund
@@ -31,7 +31,10 @@ class Pigouvian(Contract):
         """Terms under which the optimum is the one equilibrium (section 3)."""
         if reports is None:
             raise InvalidArgument("reports", "must hold one type per client", reports)
-        best = optimum(Game(arrived(setting, present), reports))
+        types = sensitivities("reports", reports, setting.n)
+        here = arrived(setting, present)
+        require_enough(here, self.refund)
+        best = optimum(Game(here, types))
         return efficient_terms(self.name, best, self)
 
 
@@ -40,6 +43,7 @@ def efficient_terms(
 ) -> Terms:
     """Terms that make ``best``, an optimum, the equilibrium."""
     game = best.game
+    require_enough(game.setting, contract.refund)
     price = marginal_harm(game.setting, game.others_weight(), best.error)
     return Terms(
         mechanism=name,
@@ -63,7 +67,15 @@ def balancing(refund: RefundRule, setting: Setting, price: FloatArray, sigma: Fl
 def marginal_harm(setting: Setting, others_weight: FloatArray, error: float) -> FloatArray:
     """b_i = M_-i psi'(Delta) rho_i^2 / (2 Delta): price (2)."""
     slope = _slope_over_error(setting.loss, error)
-    return np.asarray(others_weight * setting.weights**2 * (slope / 2.0))
+    return np.asarray(setting.weights * (setting.weights * (slope / 2.0)) * others_weight)
+
+
+def require_enough(setting: Setting, refund: RefundRule) -> None:
+    """A deviation is one from others: it takes 2 clients, and 3 where refunds sum to zero."""
+    least = 3 if refund == "zero-sum" else 2
+    if setting.n_active < least:
+        constraint = f"must be positive for {least} clients or more: {refund} refunds"
+        raise TooFewClients("weights", constraint, setting.n_active)
 
 
 def _slope_over_error(loss: AccuracyLoss, error: float) -> float:
