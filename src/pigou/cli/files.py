@@ -1,0 +1,45 @@
+"""Folders and files that commands write: what the system refuses is one line, not a traceback."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pigou.errors import PigouError, require
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Whatever is written there meanwhile."""
+    try:
+        yield
+    except OSError as error:
+        raise PigouError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def made(folder: Path) -> Path:
+    """The folder, with those above it."""
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def written(path: Path, text: str) -> None:
+    """A new text file, or another text in an old one."""
+    with writing(path):
+        path.write_text(text, encoding="utf-8")
+
+
+def require_empty(option: str, folder: Path) -> None:
+    """Nothing that is there is ever overwritten."""
+    with writing(folder):
+        empty = not folder.exists() or not any(folder.iterdir())
+    require(empty, option, "must be an empty or a new folder", str(folder))
+
+
+def free(folder: Path) -> Path:
+    """The folder itself, or the first of NAME-2, NAME-3, … that is not there yet."""
+    found, k = folder, 1
+    while found.exists():
+        k += 1
+        found = folder.with_name(f"{folder.name}-{k}")
+    return found
