@@ -5,11 +5,10 @@ under- or overflow.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy.special import logsumexp
 
 from pigou.checks import BoolArray, FloatArray
 from pigou.fixed_point import Root, linear_share, log_add, log_phi, newton
@@ -18,7 +17,7 @@ from pigou.game import AccuracyLoss, Game
 
 @dataclass(frozen=True, eq=False)
 class PricedPoint:
-    """Theory (1) for given prices, over all clients; minus infinity stands for a log of 0."""
+    """Theory (1) for given prices; minus infinity stands for a log of 0."""
 
     loss: AccuracyLoss
     log_gain: FloatArray  # log(alpha_i a)
@@ -53,19 +52,30 @@ class PricedPoint:
 
     def solve(self) -> Root:
         """The error at which the best responses to it add up to it (section 2)."""
-        return newton(self._log_map, 0.0)
+        in_error = (self.log_gain > -math.inf) & (self.log_weight > -math.inf)
+        if not in_error.any():
+            return Root(self.log_spread / 2.0, 0)
+        return newton(self._only(in_error)._log_map, 0.0)
+
+    def _only(self, clients: BoolArray) -> Self:
+        return replace(
+            self,
+            log_gain=self.log_gain[clients],
+            log_harm=self.log_harm[clients],
+            log_price=self.log_price[clients],
+            log_weight=self.log_weight[clients],
+        )
 
     def _log_map(self, x: float) -> tuple[float, float]:
-        with np.errstate(invalid="ignore"):  # a client without weight may add unlimited noise
-            log_terms = self.log_weight + 2.0 * self.log_sigma(x)
-        log_terms = np.where(self.log_weight == -math.inf, -math.inf, log_terms)
-        log_total = log_add(float(logsumexp(log_terms)), self.log_spread)
-        parts = np.exp(log_terms - log_total)
-        slope = linear_share(self.loss, x) / 3.0 * float(parts @ self._own_share(x))
+        """log T and its slope; every client adds some noise, and not without limit."""
+        harm = self.log_harm + log_phi(self.loss, x)
+        held_by = np.logaddexp(harm, self.log_price)
+        log_terms = self.log_weight + (self.log_gain - held_by) * (2.0 / 3.0)
+        largest = float(log_terms.max())
+        terms = np.exp(log_terms - largest)
+        noise = float(terms.sum())
+        log_noise = largest + math.log(noise)
+        log_total = log_add(log_noise, self.log_spread)
+        unpriced = float(terms @ np.exp(harm - held_by)) / noise  # the part that the error moves
+        slope = linear_share(self.loss, x) / 3.0 * unpriced * math.exp(log_noise - log_total)
         return log_total / 2.0, slope
-
-    def _own_share(self, log_error: float) -> FloatArray:
-        """The part of what holds a client back that is its own accuracy loss, not the price."""
-        harm = self.log_harm + log_phi(self.loss, log_error)
-        with np.errstate(invalid="ignore"):
-            return np.nan_to_num(np.exp(harm - np.logaddexp(harm, self.log_price)))

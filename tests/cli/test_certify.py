@@ -11,7 +11,7 @@ from tests.cli.conftest import HOSPITALS, Run
 
 from pigou import Setting, certify
 from pigou.mechanisms import Pigouvian
-from pigou.scenario import load
+from pigou.scenario import MECHANISMS, load
 from pigou.terms import Terms
 
 
@@ -30,7 +30,8 @@ class Overpriced(Pigouvian):
 
 @pytest.fixture
 def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
-    faults = MappingProxyType({"pigouvian": Overpriced})
+    faulty = replace(MECHANISMS["pigouvian"], make=Overpriced)
+    faults = MappingProxyType({**MECHANISMS, "pigouvian": faulty})
     monkeypatch.setattr("pigou.scenario.registry.MECHANISMS", faults)
 
 

@@ -172,7 +172,10 @@ def test_noise_that_costs_without_limit_is_left_for_any_other(sigma: list[float]
 
 
 def test_where_two_others_drown_the_model_nothing_helps() -> None:
-    assert certify(GAME, FREE, sigma=[math.inf, math.inf, 0.5]).max_gain == 0.0
+    for sigma in ([math.inf, math.inf, 0.5], [math.inf, math.inf, 0.0], [math.inf] * 3):
+        certificate = certify(GAME, FREE, sigma=sigma)
+        assert certificate.max_gain == 0.0
+        assert (certificate.curvature == 0.0).all()
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.3])
@@ -273,6 +276,7 @@ def rule(reports: np.ndarray) -> Terms:
         ({"sigma": [0.1, 0.2]}, InvalidArgument, ["sigma", "3 values"]),
         ({"sigma": [0.1, 0.2, -1.0]}, InvalidArgument, ["sigma", ">= 0", "-1"]),
         ({"sigma": [0.1, 0.2, math.nan]}, InvalidArgument, ["sigma", "NaN"]),
+        ({"sigma": [0.1, math.inf, 0.1]}, InvalidArgument, ["sigma", "finite", "inf"]),
         ({"sigma": ["a", "b", "c"]}, InvalidArgument, ["sigma", "numbers"]),
         ({"game": GAME.setting}, InvalidArgument, ["game", "Game"]),
         ({"terms": 3}, InvalidArgument, ["terms", "Terms", "3"]),

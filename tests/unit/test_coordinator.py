@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pigou import AccuracyLoss, Setting
+from pigou import AccuracyLoss, InvalidArgument, Setting
 from pigou.federation.audit import AuditRule
 from pigou.federation.bills import bill
 from pigou.federation.coordinator import Coordinator, OutOfPhase, Phase
@@ -16,8 +16,9 @@ from pigou.federation.plan import Limits, Plan
 from pigou.federation.protocol import Report, Update
 from pigou.federation.rounds import ClosedRound
 from pigou.federation.state import STATE_CODEC
-from pigou.mechanisms import Pigouvian, PostedPrice, Unpriced, billing
+from pigou.mechanisms import Groves, Pigouvian, PostedPrice, Unpriced, billing
 from pigou.mechanisms.base import Mechanism
+from pigou.paper.pricing import PaperPricing
 
 D = 600
 ALPHA = [0.2, 0.35, 0.5, 0.65, 0.8]
@@ -258,3 +259,150 @@ def test_clients_failing_the_audit_lose_their_refund_and_the_sum_stays_zero() ->
     assert not by_name["c"].refundable
     assert sum(s.net for s in statements) == 0
     assert all(by_name[name].refund > 0 for name in "abde")
+
+
+def reported(rules: Plan, reports: dict[str, Any]) -> Coordinator:
+    coordinator = Coordinator(rules, ((D,),))
+    coordinator.open()
+    for name, value in reports.items():
+        assert coordinator.report(Report("run", name, value)) is None
+    return coordinator
+
+
+def test_messages_out_of_time_are_refused_and_recorded() -> None:
+    coordinator = Coordinator(plan(Pigouvian()), ((D,),))
+    early = coordinator.report(Report("run", "a", 0.5))
+    assert early is not None
+    assert early.reason is Reason.LATE
+    coordinator.open()
+    soon = coordinator.receive(Update("run", 1, 1, "a", (np.zeros(D),)))
+    assert soon is not None
+    assert soon.reason is Reason.WRONG_ROUND
+    for name, alpha in zip(NAMES, ALPHA, strict=True):
+        coordinator.report(Report("run", name, alpha))
+    coordinator.close_reports()
+    assert coordinator.report(Report("run", "a", 0.1)) is not None
+    play(coordinator)
+    assert coordinator.receive(object()) is not None
+    reasons = [refusal.reason for refusal in coordinator.refusals]
+    assert reasons == [Reason.LATE, Reason.LATE, Reason.WRONG_ROUND, Reason.LATE]
+
+
+@pytest.mark.parametrize("names", [NAMES[:1], NAMES[:2]])
+def test_too_few_reports_for_prices_train_without_them(names: tuple[str, ...]) -> None:
+    coordinator = reported(plan(Pigouvian()), dict(zip(names, ALPHA, strict=False)))
+    assert coordinator.close_reports() is None
+    closed = play(coordinator, names)
+    assert "nobody is billed" in closed.note
+    assert bill(closed).statements == ()
+    assert closed.terms.weights.sum() == pytest.approx(1.0)
+
+
+def test_reports_without_an_optimum_end_the_run_with_a_reason() -> None:
+    coordinator = reported(plan(Pigouvian()), dict.fromkeys(NAMES, 1.0))
+    assert coordinator.close_reports() is None
+    assert coordinator.phase is Phase.CLOSED
+    assert "no terms for these reports: alpha must not be 1 for every client" in coordinator.stopped
+
+
+def test_who_does_not_report_owes_nothing_and_moves_with_nobodys_report() -> None:
+    terms = []
+    for first in (0.1, 0.9):
+        coordinator = reported(plan(Groves()), {"a": first, "b": 0.4, "c": 0.6, "d": 0.7})
+        transfers = coordinator.close_reports()
+        assert transfers is not None
+        assert {s.client for s in transfers.statements} == {"a", "b", "c", "d"}
+        assert transfers.reserve == sum(s.net for s in transfers.statements)
+        assert coordinator.terms is not None
+        terms.append(coordinator.terms)
+        stood_in = coordinator._book().reports
+        assert stood_in is not None
+        assert stood_in[4] == 0.5
+    assert terms[0].weights[4] == terms[1].weights[4] == 0.0
+    assert np.isinf(terms[0].sigma[4])  # type: ignore[index]
+
+
+def test_an_upload_at_the_announced_limit_is_billed_whatever_the_prices() -> None:
+    coordinator = opened(plan(Pigouvian(money=1e9), limits=Limits(largest=1e9)))
+    limit = coordinator.announcement().largest
+    assert limit < 1e9  # the prices are so high that a larger number could not be booked
+    extreme = np.where(np.arange(D) % 2 == 0, limit, -limit)
+    for k, name in enumerate(NAMES):
+        assert coordinator.receive(Update("run", 1, 1, name, ((-1) ** k * extreme,))) is None
+    statements = bill(coordinator.close_round()).statements
+    assert len(statements) == 5
+    assert sum(s.net for s in statements) == 0
+    beyond = opened(plan(Pigouvian(money=1e9), limits=Limits(largest=1e9)))
+    refusal = beyond.receive(Update("run", 1, 1, "a", (1.001 * extreme,)))
+    assert refusal is not None
+    assert refusal.reason is Reason.TOO_LARGE
+
+
+def test_those_who_arrive_are_audited_against_what_they_had_been_told() -> None:
+    coordinator = opened(plan(Pigouvian(), audit=AuditRule(family_error=0.01)))
+    assert coordinator.terms is not None
+    told = coordinator.terms.sigma
+    assert told is not None
+    for name in NAMES[:3]:
+        scale = float(told[NAMES.index(name)])
+        assert coordinator.receive(update(coordinator, name, 0, scale)) is None
+    closed = coordinator.close_round()
+    assert closed.terms.sigma is not None
+    assert closed.judgement is not None
+    moved = closed.terms.sigma[:3] / told[:3]
+    assert (moved < 0.8).all()  # targets for three: noise would be far too much for these
+    assert closed.judgement.audit.failing() == []
+
+
+def test_the_papers_weights_are_the_committed_inverse_squares() -> None:
+    coordinator = opened(plan(PaperPricing()))
+    terms = coordinator.terms
+    assert terms is not None
+    assert terms.sigma is not None
+    precision = terms.sigma**-2
+    np.testing.assert_allclose(terms.weights, precision / precision.sum(), rtol=1e-12)
+    uploads = np.stack([update(coordinator, name, 0).arrays[0] for name in NAMES])  # type: ignore[index]
+    closed = play(coordinator)
+    np.testing.assert_allclose(closed.aggregate()[0], terms.weights @ uploads, rtol=1e-12)
+    error = closed.judgement.error if closed.judgement else None
+    sampling = 4 * np.sqrt(2 / D)  # four standard deviations of one client's, more than the mean's
+    assert error == pytest.approx(0.2 * np.sqrt(np.square(terms.weights).sum()), rel=sampling)
+
+
+def test_clients_of_weight_zero_are_neither_compared_nor_billed() -> None:
+    weights = [0.25, 0.25, 0.25, 0.25, 0.0]
+    setting = Setting(5, AccuracyLoss.bound(16.0, 2.0), 0.5, weights)
+    closed = play(opened(plan(Pigouvian(), setting=setting)))
+    assert {s.client for s in bill(closed).statements} == set(NAMES[:4])
+    without = play(opened(plan(Pigouvian(), setting=setting)), NAMES[:4])
+    assert [s.charge for s in bill(without).statements] == [
+        s.charge for s in bill(closed).statements
+    ]
+    np.testing.assert_array_equal(closed.aggregate()[0], without.aggregate()[0])
+
+
+def test_layers_of_any_shapes_are_one_upload() -> None:
+    shapes = ((20, 25), (), (99,))
+    rules = plan(Pigouvian())
+    flat = opened(rules)
+    layered = Coordinator(rules, shapes)
+    layered.open()
+    for name, alpha in zip(NAMES, ALPHA, strict=True):
+        layered.report(Report("run", name, alpha))
+    layered.close_reports()
+    for name in NAMES:
+        (row,) = update(flat, name, 0).arrays  # type: ignore[misc]
+        flat.receive(Update("run", 1, 1, name, (row,)))
+        parts = (row[:500].reshape(20, 25), row[500], row[501:])
+        assert layered.receive(Update("run", 1, 1, name, tuple(map(np.asarray, parts)))) is None
+    one, many = flat.close_round(), layered.close_round()
+    assert [s.charge for s in bill(one).statements] == pytest.approx(
+        [s.charge for s in bill(many).statements], abs=1
+    )
+    joined = np.concatenate([part.ravel() for part in many.aggregate()])
+    np.testing.assert_allclose(joined, one.aggregate()[0], rtol=1e-12, atol=1e-15)
+
+
+def test_there_must_be_something_to_upload() -> None:
+    with pytest.raises(InvalidArgument, match="shapes must hold at least one number"):
+        Coordinator(plan(Pigouvian()), ((0,),))

@@ -61,7 +61,7 @@ def test_the_example() -> None:
     np.testing.assert_array_equal(game.setting.weights, [1 / 3] * 3)
     assert (game.setting.loss.linear, game.setting.loss.quadratic) == (16.0, 4.0)
     assert game.setting.privacy_scale == 0.5
-    assert scenario.build_mechanism() == Pigouvian(rounds=1, money=1.0, refund="zero-sum")
+    assert scenario.build_mechanism() == Pigouvian(rounds=10, money=1.0, refund="zero-sum")
 
 
 def test_whole_numbers_are_numbers_and_defaults_hold() -> None:
@@ -163,12 +163,12 @@ BAD = [
     (edited("[[client]]", "[[clients]]"), "clients is not a known key"),
     (edited("alpha = 0.8", "alfa = 0.8"), "client[2].alpha must be given"),
     (edited("alpha = 0.8", "alfa = 0.8"), "client[2].alfa is not a known key; allowed here: name"),
-    (drawn(kind='"uniform"', n="3", lo="0"), "population.lo is not a known key; allowed here: n"),
+    (drawn(kind='"uniform"', n="3", lo="0"), "population.lo is not a known key; allowed here:"),
     # wrong kinds of values
     (edited("kappa = 16.0", "kappa = true"), "loss.kappa must be a number; received True"),
     (edited("kappa = 16.0", 'kappa = "16"'), "loss.kappa must be a number; received '16'"),
-    (edited("rounds = 1", "rounds = 1.0"), "federation.rounds must be a whole number"),
-    (edited("rounds = 1", "rounds = true"), "federation.rounds must be a whole number"),
+    (edited("rounds = 10", "rounds = 1.0"), "federation.rounds must be a whole number"),
+    (edited("rounds = 10", "rounds = true"), "federation.rounds must be a whole number"),
     (edited("alpha = 0.2", "alpha = false"), "client[0].alpha must be a number; received False"),
     (edited('name = "Riverside"', "name = 3"), "client[0].name must be a string; received 3"),
     (edited("[loss]", "loss = 3\n[foo]"), "loss must be a table; received 3"),
@@ -183,7 +183,7 @@ BAD = [
     (edited("scale = 0.5", f"scale = 1{'0' * 400}"), "privacy.scale must be a number"),
     (edited("alpha = 0.8", "alpha = 1.1"), "client[2].alpha must be less than or equal to 1"),
     (edited("alpha = 0.8", "alpha = -0.1"), "client[2].alpha must be greater than or equal to 0"),
-    (edited("rounds = 1", "rounds = 0"), "federation.rounds must be greater than or equal to 1"),
+    (edited("rounds = 10", "rounds = 0"), "federation.rounds must be greater than or equal to 1"),
     (edited("money = 1.0", "money = 0"), "mechanism.money must be greater than 0; received 0"),
     (edited('currency = "EUR"', 'currency = ""'), "mechanism.currency must not be empty"),
     (edited('"pigouvian"', '"pig"'), "mechanism.name must be one of unpriced, pigouvian"),
@@ -215,10 +215,10 @@ BAD = [
     (edited('"mean"', "[0.5, 0.6, -0.1]"), "federation.weights must not be negative"),
     (edited('"mean"', "[0.5, 0.5]"), "federation.weights must hold 3 values, one per client"),
     (edited('"mean"', '"data_size"'), "client.samples must be given for every client"),
-    (edited("rounds = 1", "spread = -1"), "federation.spread must be a finite number >= 0"),
-    (edited("rounds = 1", "spread = [0, 1]"), "federation.spread must hold 3 values"),
-    (edited("rounds = 1", "spread = true"), "federation.spread must be a finite number or a list"),
-    (edited("rounds = 1", "divergence = [0, 0, nan]"), "federation.divergence must be a finite"),
+    (edited("spread = 0.0", "spread = -1"), "federation.spread must be a finite number >= 0"),
+    (edited("spread = 0.0", "spread = [0, 1]"), "federation.spread must hold 3 values"),
+    (edited("spread = 0.0", "spread = true"), "federation.spread must be a finite number or a"),
+    (edited("divergence = 0.0", "divergence = [0, 0, nan]"), "federation.divergence must be"),
     (
         HEAD + federation(weights='"data_size"') + re.sub(r"samples = \d+", "samples = 0", CLIENTS),
         "client.samples must not all be 0",
@@ -310,7 +310,7 @@ def test_damage_never_ends_in_anything_but_a_refusal(rng: random.Random, text: s
     except InvalidScenario as error:
         assert error.problems
         return
-    assert scenario.game().setting.n == len(scenario.clients)
+    assert scenario.types().size == scenario.weights.size == len(scenario.clients)
 
 
 def tables_of(root: type[BaseModel]) -> dict[str, type[BaseModel]]:

@@ -88,11 +88,15 @@ def _check_reports(rule: Rule | None, space: Reports | None, population: Populat
 
 
 def _played(terms: Terms, sigma: ArrayLike | None) -> FloatArray:
-    if sigma is not None:
-        return noise_levels("sigma", sigma, terms.weights.size)
-    if terms.sigma is None:
-        raise InvalidArgument("sigma", "must be given: these terms name no target", None)
-    return terms.sigma
+    if sigma is None:
+        if terms.sigma is None:
+            raise InvalidArgument("sigma", "must be given: these terms name no target", None)
+        return terms.sigma
+    played = noise_levels("sigma", sigma, terms.weights.size)
+    billed = played[terms.active] if terms.charge.any() else np.zeros(1)
+    limit = "must be finite: these terms charge for noise"
+    require(np.isfinite(billed).all(), "sigma", limit, played)
+    return played
 
 
 def _own_noise(stakes: Stakes, faced: Facing, own: FloatArray) -> Deviation:

@@ -15,14 +15,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pigou.certificate.yardsticks import bisect, log_slope
 from pigou.checks import FloatArray
 from pigou.game import Game
 
-ALL_SIZES = 64  # up to so many clients every prefix is tried
-BLOCK = 1 << 18  # numbers per array while several prefixes are tried at once
 HALVINGS = 40  # of log lambda: 50 / 2^40 moves no cost
 NEWTON = 6  # steps from above on a convex function, whose root is at least 3^(-1/2)
 LEAST_LOG_R = math.log(16.0 / 9.0 * math.sqrt(3.0))  # below it there is no root
@@ -30,8 +27,6 @@ TIE = 1e-9  # of log lambda: clients this close join together
 MOST_LOG_R = 300.0  # beyond it noise is nothing; y^4 must not overflow
 LEAST_Y = 3.0**-0.5
 LEAST_SHARE = 0.25  # t at the least y
-
-Sizes = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -73,43 +68,31 @@ class Prefixes:
         )
 
     def best(self) -> BestWeights:
-        """The cheapest of the sizes tried."""
-        sizes = self.sizes()
-        costs = self.costs(sizes)
-        k = int(np.argmin(costs))
-        return BestWeights(float(costs[k]), self.n_free + int(sizes[k]))
-
-    def sizes(self) -> Sizes:
-        """How many of those who mind may upload: any number, or those near the best of many."""
+        """The cheapest prefix of about as many as the best multiplier takes."""
         n, least = self.share.size, 0 if self.n_free else 1
-        if n <= ALL_SIZES:
-            return np.arange(least, n + 1)
-        near = self._near_best() + np.arange(-1, 2)
-        return np.unique(np.clip([*near, n], least, n))
+        near = self._near_best() if n else 0
+        sizes = range(max(near - 1, least), min(near + 1, n) + 1)
+        found = [BestWeights(self.cost(size), self.n_free + size) for size in sizes]
+        return min(found, key=lambda prefix: prefix.social_cost)
 
-    def costs(self, sizes: Sizes) -> FloatArray:
-        """The social cost of each prefix, at its best multiplier."""
-        height = max(1, BLOCK // max(1, self.share.size))
-        blocks = [self._costs(sizes[k : k + height]) for k in range(0, sizes.size, height)]
-        return np.concatenate(blocks)
+    def cost(self, size: int) -> float:
+        """The social cost when so many of those who mind upload, at their best multiplier."""
+        inside = slice(0, size)
+        share = self.share[inside]
 
-    def _costs(self, sizes: Sizes) -> FloatArray:
-        inside = np.arange(self.share.size) < sizes[:, None]
-        weight = np.where(inside, self.share, 0.0)
-        hardest = np.append(1.0, self.reluctance)[sizes]  # the 1 stands for an empty prefix
-        low = np.log(hardest) + LEAST_LOG_R - math.log(2.0)
-        high = np.maximum(low, self._log_wanted(self.free + LEAST_SHARE * weight.sum(axis=1)))
-        for _ in range(HALVINGS):
-            middle = 0.5 * (low + high)
-            y = self._y(middle[:, None], slice(None))
-            precision = self.free + (weight * _t(y)).sum(axis=1)
-            below = middle < self._log_wanted(precision)
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
-        privacy = np.where(inside, self.unit_cost * y, 0.0).sum(axis=1)
-        error = np.exp(self._log_error(precision))
-        loss = self.game.setting.loss
-        accuracy = self.game.accuracy_weight * error * (loss.linear + loss.quadratic * error)
-        return np.asarray(accuracy + privacy)
+        def gap(log_multiplier: float) -> float:
+            bought = float(share @ _t(self._y(log_multiplier, inside)))
+            return self._log_wanted(self.free + bought) - log_multiplier
+
+        at = 0.0
+        if size:  # whose last client has no root below the lower end
+            low = math.log(self.reluctance[size - 1] / 2.0) + LEAST_LOG_R
+            high = self._log_wanted(self.free + LEAST_SHARE * float(share.sum()))
+            at = bisect(gap, low, max(low, high), HALVINGS)
+        y = self._y(at, inside)
+        error = math.exp(self._log_error(self.free + float(share @ _t(y))))
+        privacy = float(self.unit_cost[inside] @ y)
+        return self.game.accuracy_weight * self.game.setting.loss(error) + privacy
 
     def _near_best(self) -> int:
         """How many have joined, as lambda rises, when it buys the precision that is worth lambda.
@@ -120,35 +103,35 @@ class Prefixes:
 
         def shares(log_multiplier: float) -> FloatArray:
             joined = slice(0, int(np.searchsorted(threshold, log_multiplier, side="right")))
-            return _t(self._y(np.array(log_multiplier), joined)) * self.share[joined]
+            return _t(self._y(log_multiplier, joined)) * self.share[joined]
 
         def gap(log_multiplier: float) -> float:
-            precision = self.free + float(shares(log_multiplier).sum())
-            return float(self._log_wanted(precision)) - log_multiplier
+            bought = float(shares(log_multiplier).sum())
+            return self._log_wanted(self.free + bought) - log_multiplier
 
         low = float(threshold[0])
-        high = max(low, float(self._log_wanted(self.free + 0.5 * float(self.share[0]))))
+        high = max(low, self._log_wanted(self.free + 0.5 * float(self.share[0])))
         at = bisect(gap, low, high, HALVINGS)
         bought = self.free + np.cumsum(shares(at + TIE))
 
         def too_few(log_precision: float) -> float:
-            return float(self._log_wanted(np.exp(log_precision))) - at
+            return self._log_wanted(math.exp(log_precision)) - at
 
-        ends = np.log(bought[[0, -1]])
-        wanted = np.exp(bisect(too_few, float(ends[0]), float(ends[1]), HALVINGS))
+        ends = np.log(bought[[0, -1]]).tolist()
+        wanted = math.exp(bisect(too_few, ends[0], ends[1], HALVINGS))
         return 1 + int(np.searchsorted(bought, wanted))
 
-    def _log_wanted(self, precision: FloatArray | float) -> FloatArray:
+    def _log_wanted(self, precision: float) -> float:
         """log lambda = log(M psi'(Delta) Delta^3 / (2 a)): what more precision is worth."""
         setting, log_error = self.game.setting, self._log_error(precision)
         scale = math.log(self.game.accuracy_weight / 2.0) - math.log(setting.privacy_scale)
-        return scale + log_slope(setting.loss, log_error) + 2.0 * log_error
+        return scale + log_slope(setting.loss, log_error) + 3.0 * log_error
 
-    def _log_error(self, precision: FloatArray | float) -> FloatArray:
+    def _log_error(self, precision: float) -> float:
         """log Delta from Delta^-2, the latter in units of 1 / (least v)."""
-        return np.asarray(self.log_unit - 0.5 * np.log(precision))
+        return self.log_unit - 0.5 * math.log(precision)
 
-    def _y(self, log_multiplier: FloatArray, chosen: slice) -> FloatArray:
+    def _y(self, log_multiplier: float, chosen: slice) -> FloatArray:
         """The larger root of (1 + y^2)^2 = r y, or the least y that one could be."""
         log_r = math.log(2.0) + log_multiplier - np.log(self.reluctance[chosen])
         log_r = np.clip(log_r, LEAST_LOG_R, MOST_LOG_R)

@@ -22,7 +22,7 @@ GRID = 17  # reports over one interval
 PAIR_GRID = 7  # over each interval of a pair
 NEAR = (1e-5, 1e-3, 3e-2)  # distances from the truth, as shares of the interval's width
 FAR = 4.0  # times the scale of reports: the grid's end where the interval is far wider
-HALVINGS = 8  # of the compass's step
+SHORTER = 2.0**8  # how far the compass's stride shrinks before it stops
 MOVES = 60  # at most
 
 Attempt = Callable[[FloatArray], tuple[FloatArray, FloatArray]]  # reports -> gains, noises
@@ -122,13 +122,13 @@ def _climb(axes: list[_Axis], truth: FloatArray, start: Lie, attempt: Attempt) -
     width = np.array([axis.width for axis in axes])
     away = max(float((np.abs(start.report - truth) / width).max()), NEAR[0])
     stride, best = 0.5 * min(away, 1.0 / (_points(axes) - 1)), start
-    directions, halvings = width * _directions(len(axes)), 0
+    directions, shortest = width * _directions(len(axes)), stride / SHORTER
     for _ in range(MOVES):
         found = _best_of(_inside(axes, best.report + stride * directions), attempt)
         if found.gain > best.gain:
             best, stride = found, 2.0 * stride
-        elif halvings < HALVINGS:
-            stride, halvings = 0.5 * stride, halvings + 1
+        elif stride > shortest:
+            stride = 0.5 * stride
         else:
             break
     return best

@@ -56,7 +56,7 @@ class Budget:
 class Certificate:
     """An outcome checked from outside, by code that shares nothing with its solver (section 7)."""
 
-    noise: Deviation  # the worst in noise alone
+    noise: Deviation  # the worst in noise alone; on average, where a population was given
     report: Deviation | None  # the worst in report and noise together, where a rule was given
     curvature: FloatArray  # of each client's own cost at its noise, times noise squared
     second_order: bool

@@ -137,8 +137,10 @@ class Stakes:
         s = np.where(finite, sigma, 0.0)
         error = self._error(s)
         size = np.where(s > 0, s, 1.0)[:, None]
-        scale = np.where((error > 0) & finite[:, None], error, 1.0)
-        theirs, own = self.others / scale, self.weight * size / scale
+        usable = (error > 0) & finite[:, None]
+        scale = np.where(usable, error, 1.0)
+        theirs = np.where(usable, self.others, 0.0) / scale
+        own = self.weight * size / scale
         bend = np.square(theirs) * own * (self.weight * size)
         curved = self.linear * (bend @ self.chance) + 2.0 * self.square * size[:, 0] * size[:, 0]
         privacy = np.where(s > 0, 2.0 * self.privacy / size[:, 0], 0.0)

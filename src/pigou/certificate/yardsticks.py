@@ -44,9 +44,9 @@ def bisect(
     return 0.5 * (low + high)
 
 
-def log_slope(loss: AccuracyLoss, log_error: FloatArray | float) -> FloatArray:
+def log_slope(loss: AccuracyLoss, log_error: float) -> float:
     """log psi'(Delta)."""
-    return np.logaddexp(_log(loss.linear), _log(2.0 * loss.quadratic) + np.asarray(log_error))
+    return float(np.logaddexp(_log(loss.linear), _log(2.0 * loss.quadratic) + log_error))
 
 
 def _unpriced_noise(game: Game, omega: FloatArray) -> FloatArray:
@@ -63,7 +63,7 @@ def _unpriced_noise(game: Game, omega: FloatArray) -> FloatArray:
         return np.where(active, 0.0, np.inf)
 
     def log_k(log_error: float) -> float:
-        log_phi = float(log_slope(setting.loss, log_error)) - log_error
+        log_phi = log_slope(setting.loss, log_error) - log_error
         return (math.log(setting.privacy_scale) - log_phi) / 3.0
 
     def gap(log_error: float) -> float:

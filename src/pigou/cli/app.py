@@ -8,10 +8,14 @@ from typing import Annotated, cast
 import typer
 
 from pigou.cli.anarchy import anarchy
+from pigou.cli.calibrate import calibrate
 from pigou.cli.certify import certify
+from pigou.cli.compare import compare
 from pigou.cli.data import data
 from pigou.cli.ledger import ledger
+from pigou.cli.quote import quote
 from pigou.cli.run import run
+from pigou.cli.scenario import scenario
 from pigou.cli.solve import solve
 from pigou.errors import PigouError
 
@@ -30,8 +34,12 @@ app = typer.Typer(
 )
 app.command()(solve)
 app.command()(certify)
+app.command()(compare)
 app.command()(anarchy)
 app.command()(run)
+app.command()(quote)
+app.command()(calibrate)
+app.add_typer(scenario, name="scenario")
 app.add_typer(data, name="data")
 app.add_typer(ledger, name="ledger")
 

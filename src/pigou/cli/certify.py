@@ -1,14 +1,27 @@
 """``pigou certify``: can anybody gain by deviating from one case's outcome?"""
 
+from typing import Annotated
+
 import typer
 
-from pigou.certificate import GAIN_TOLERANCE, Certificate
-from pigou.certificate import certify as certified
+from pigou.certificate import GAIN_TOLERANCE, Deviation
 from pigou.cli import inputs
+from pigou.cli.inputs import Case
 from pigou.cli.outcome import Outcome
 from pigou.cli.output import print_json, print_lines
+from pigou.comparison import THOROUGH, Judged, judge
+from pigou.errors import NotApplicable
 
 FAILED = 1
+
+Reports = Annotated[
+    bool,
+    typer.Option(
+        "--reports",
+        help="Search for misreports, too, where the mechanism takes types to be known. "
+        "Where it asks for them in earnest they are searched for in any case.",
+    ),
+]
 
 
 def certify(
@@ -20,6 +33,10 @@ def certify(
     weights: inputs.Weights = None,
     spread: inputs.Spread = None,
     mechanism: inputs.MechanismName = None,
+    mean_alpha: inputs.MeanAlpha = None,
+    population: inputs.PopulationOfTypes = None,
+    points: inputs.Points = None,
+    reports: Reports = False,
     as_json: inputs.AsJson = False,
 ) -> None:
     """Check an outcome from outside: who gains by deviating, does the budget hold.
@@ -30,43 +47,78 @@ def certify(
 
     pigou certify examples/three_hospitals.toml
 
-    pigou certify --alpha 0.2,0.5,0.8 --mechanism unpriced --json
+    pigou certify examples/three_hospitals.toml --mechanism groves
+
+    pigou certify examples/three_hospitals.toml --mechanism menu --population uniform:0.1,0.9
+
+    pigou certify --alpha 0.2,0.5,0.8 --mechanism pigouvian --reports --json
     """
-    options = inputs.Options(alpha, kappa, smoothness, privacy_scale, weights, spread, mechanism)
-    outcome = Outcome.of(inputs.read_case(scenario, options))
-    case, terms = outcome.case, outcome.terms
-    played = outcome.priced.sigma if terms.sigma is None else None
-    certificate = certified(case.game, terms, sigma=played)
+    options = inputs.Options(
+        alpha,
+        kappa,
+        smoothness,
+        privacy_scale,
+        weights,
+        spread,
+        mechanism,
+        mean_alpha,
+        population,
+        points,
+    )
+    case = inputs.read_case(scenario, options)
+    if reports and case.kind.types == "not asked":
+        raise NotApplicable("--reports", f"must not be given: {case.name} asks for none", reports)
+    outcome = Outcome.of(case)
+    lies = reports or case.kind.types == "reported"
+    judged = judge(outcome.play, case.kind, THOROUGH, lies=lies)
     if as_json:
-        print_json(_record(outcome, certificate))
+        print_json(_record(case, judged))
     else:
-        _show(outcome, certificate)
-    if not certificate.ok:
+        _show(case, judged)
+    if not judged.certificate.ok:
         raise typer.Exit(FAILED)
 
 
-def _show(outcome: Outcome, certificate: Certificate) -> None:
+def _show(case: Case, judged: Judged) -> None:
+    certificate = judged.certificate
     verdict = "holds" if certificate.ok else "FAILS"
-    case, mechanism = outcome.case, outcome.terms.mechanism
-    print_lines(f"{case.title} · mechanism: {mechanism} · certificate {verdict}", "")
-    print_lines(certificate.explain())
-    if certificate.max_gain > GAIN_TOLERANCE:
-        who = certificate.worst.client
-        print_lines(f"Clients are counted from 0: client {who} is {case.clients[who]}.")
+    print_lines(f"{case.title} · mechanism: {case.name} · certificate {verdict}", "")
+    print_lines(certificate.explain(), _scope(case, judged))
+    worst = certificate.worst
+    if certificate.max_gain > GAIN_TOLERANCE and worst.alpha is None:
+        name = case.clients[worst.client]
+        print_lines(f"Clients are counted from 0: client {worst.client} is {name}.")
 
 
-def _record(outcome: Outcome, certificate: Certificate) -> dict[str, object]:
-    worst, budget = certificate.worst, certificate.budget
+def _scope(case: Case, judged: Judged) -> str:
+    """What was searched for, of whom."""
+    if judged.on_average is not None:
+        types = ", ".join(f"{alpha:.4g}" for alpha in judged.on_average.types)
+        return f"Gains are those of each type ({types}), on average over the others' types."
+    n = case.game.setting.n
+    if judged.searched:
+        who = "all" if len(judged.searched) == n else f"{len(judged.searched)} of the {n:,}"
+        return f"Misreports were searched for: {who} clients."
     return {
-        "scenario": outcome.case.title,
-        "mechanism": outcome.terms.mechanism,
+        "not asked": "Nothing is reported: there is nothing to lie about.",
+        "known": "Types are taken to be known: no misreports were searched for (--reports does).",
+        "reported": "No misreports were searched for: there are too many clients.",
+    }[case.kind.types]
+
+
+def _record(case: Case, judged: Judged) -> dict[str, object]:
+    certificate, types = judged.certificate, judged.on_average
+    budget = certificate.budget
+    return {
+        "scenario": case.title,
+        "mechanism": case.name,
         "ok": certificate.ok,
         "max_gain": certificate.max_gain,
-        "worst": {
-            "client": outcome.case.clients[worst.client],
-            "noise": worst.sigma,
-            "gain": worst.gain,
-            "relative": worst.relative,
+        "worst": _deviation(case, certificate.worst),
+        "misreports": {
+            "clients": [case.clients[client] for client in judged.searched],
+            "types": None if types is None else types.types.tolist(),
+            "probabilities": None if types is None else types.probabilities.tolist(),
         },
         "second_order": certificate.second_order,
         "curvature": certificate.curvature,
@@ -83,6 +135,19 @@ def _record(outcome: Outcome, certificate: Certificate) -> dict[str, object]:
             "refunds": budget.refunds,
             "transfers": budget.transfers,
             "residual": budget.residual,
+            "residual_on_average": budget.ex_ante,
         },
         "better_off": certificate.better_off,
+    }
+
+
+def _deviation(case: Case, worst: Deviation) -> dict[str, object]:
+    """Of a client, or of a type where gains are on average."""
+    return {
+        "client": case.clients[worst.client] if worst.alpha is None else None,
+        "type": worst.alpha,
+        "report": worst.report,
+        "noise": worst.sigma,
+        "gain": worst.gain,
+        "relative": worst.relative,
     }

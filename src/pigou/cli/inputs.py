@@ -1,16 +1,18 @@
 """What the commands work on: a scenario file, options, or a file with options on top."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pigou.errors import InvalidArgument, PigouError
+from pigou.checks import count, is_number
+from pigou.cli.populations import SYNTAX, population
+from pigou.errors import InvalidArgument, NotApplicable, PigouError, require
 from pigou.game import AccuracyLoss, Game, Setting
 from pigou.mechanisms import Mechanism
-from pigou.scenario import MECHANISMS, Scenario, load, mechanism_named
+from pigou.scenario import MECHANISMS, Details, Kind, Scenario, kind_named, load
 from pigou.scenario.tables import LossTable, MechanismTable
 
 DEFAULT_KAPPA = 16.0
@@ -58,6 +60,22 @@ MechanismName = Annotated[
         help=f"Who pays what. Without a file: {DEFAULT_MECHANISM}.",
     ),
 ]
+MeanAlpha = Annotated[
+    float | None,
+    typer.Option(help="The mean type that a posted price assumes. Without a file: 0.5."),
+]
+PopulationOfTypes = Annotated[
+    str | None,
+    typer.Option(
+        "--population",
+        metavar="KIND:A,B,…",
+        help=f"What types are drawn from, for menu and paper-two-types: {SYNTAX}.",
+    ),
+]
+Points = Annotated[
+    int | None,
+    typer.Option(help="Types of a menu for a population without gaps. Default: 2 to 5, by N."),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="One JSON object with full precision, instead of text.")
 ]
@@ -74,21 +92,46 @@ class Options:
     weights: str | None = None
     spread: str | None = None
     mechanism: str | None = None
+    mean_alpha: float | None = None
+    population: str | None = None
+    points: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One game, one mechanism, and how to talk about them."""
+    """One game, what mechanisms take besides, which one is meant, and how to talk about them."""
 
     title: str
     clients: tuple[str, ...]
     game: Game
-    mechanism: Mechanism
-    money: float
+    details: Details
+    name: str
     currency: str
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of mechanism that is meant."""
+        return kind_named(self.name)
+
+    def mechanism(self) -> Mechanism:
+        """The mechanism that is meant."""
+        return self.kind.build(lambda: self.game.setting, self.details)
 
 
 def read_case(path: Path | None, options: Options) -> Case:
+    """The case that a file and options describe together, of one mechanism that takes them all."""
+    case = read_any(path, options)
+    taken = case.kind.options
+    for name in ("mean_alpha", "population", "points"):
+        given = getattr(options, name)
+        if given is not None and name not in taken:
+            takers = ", ".join(other for other, kind in MECHANISMS.items() if name in kind.options)
+            option = f"--{name.replace('_', '-')}"
+            raise NotApplicable(option, f"must be given for {takers} only, not {case.name}", given)
+    return case
+
+
+def read_any(path: Path | None, options: Options) -> Case:
     """The case that a file and options describe together."""
     if path is not None:
         return _from_scenario(load(path), options)
@@ -103,9 +146,14 @@ def read_case(path: Path | None, options: Options) -> Case:
         spread=_spread(options.spread or "0"),
     )
     names = tuple(map(str, range(setting.n)))
-    mechanism = mechanism_named(options.mechanism or DEFAULT_MECHANISM)
-    title = f"{setting.n} clients"
-    return Case(title, names, Game(setting, alpha), mechanism, 1.0, MechanismTable().currency)
+    return Case(
+        title=f"{setting.n} clients",
+        clients=names,
+        game=Game(setting, alpha),
+        details=_details(Details(), options),
+        name=options.mechanism or DEFAULT_MECHANISM,
+        currency=MechanismTable().currency,
+    )
 
 
 def bound(kappa: float | None, smoothness: float | None) -> AccuracyLoss:
@@ -142,9 +190,27 @@ def _from_scenario(scenario: Scenario, options: Options) -> Case:
     )
     given = options.alpha
     types = scenario.game().alpha if given is None else numbers("--alpha", given)
-    game, table = Game(setting, types), scenario.mechanism
-    mechanism = scenario.build_mechanism(options.mechanism)
-    return Case(scenario.name, scenario.clients, game, mechanism, table.money, table.currency)
+    return Case(
+        title=scenario.name,
+        clients=scenario.clients,
+        game=Game(setting, types),
+        details=_details(scenario.details, options),
+        name=options.mechanism or scenario.mechanism.name,
+        currency=scenario.mechanism.currency,
+    )
+
+
+def _details(known: Details, options: Options) -> Details:
+    """What mechanisms take, with the parts replaced that options name."""
+    if options.mean_alpha is not None:
+        inside = is_number(options.mean_alpha) and 0 <= options.mean_alpha < 1
+        require(inside, "--mean-alpha", "must lie in [0, 1)", options.mean_alpha)
+        known = replace(known, mean_alpha=options.mean_alpha)
+    if options.points is not None:
+        known = replace(known, points=count("--points", options.points))
+    if options.population is not None:
+        known = replace(known, population=population("--population", options.population))
+    return known
 
 
 def _loss(table: LossTable, options: Options) -> AccuracyLoss:

@@ -2,16 +2,18 @@
 
 from pigou.scenario.problems import InvalidScenario
 from pigou.scenario.reading import load, parse
-from pigou.scenario.registry import MECHANISMS, mechanism_named
+from pigou.scenario.registry import MECHANISMS, Details, Kind, kind_named
 from pigou.scenario.schema import Scenario
 from pigou.scenario.writing import to_plain, to_toml
 
 __all__ = [
     "MECHANISMS",
+    "Details",
     "InvalidScenario",
+    "Kind",
     "Scenario",
+    "kind_named",
     "load",
-    "mechanism_named",
     "parse",
     "to_plain",
     "to_toml",

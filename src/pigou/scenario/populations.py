@@ -1,4 +1,4 @@
-"""The [population] table: how many clients there are, and the distribution of their types."""
+"""The [population] tables: a distribution of types, and how many clients are drawn from it."""
 
 from abc import ABC, abstractmethod
 from typing import Annotated, Literal, Self
@@ -19,10 +19,8 @@ from pigou.scenario.table import Numbers, Table
 MOST_CLIENTS = 10_000_000
 
 
-class Drawn(Table, ABC):
-    """What every population has: the number of clients drawn from it."""
-
-    n: Annotated[int, Field(ge=1, le=MOST_CLIENTS)]
+class Distribution(Table, ABC):
+    """What every distribution of types has."""
 
     @abstractmethod
     def build(self) -> Population:
@@ -34,7 +32,7 @@ class Drawn(Table, ABC):
         return self
 
 
-class TwoPointTable(Drawn):
+class TwoPointTable(Distribution):
     """Type alpha_low with probability eta, alpha_high otherwise."""
 
     kind: Literal["two-point"]
@@ -47,7 +45,7 @@ class TwoPointTable(Drawn):
         return two_point(self.alpha_low, self.alpha_high, self.eta)
 
 
-class FiniteTable(Drawn):
+class FiniteTable(Distribution):
     """Finitely many types and their probabilities."""
 
     kind: Literal["finite"]
@@ -59,7 +57,7 @@ class FiniteTable(Drawn):
         return Finite(self.types, self.probabilities)
 
 
-class ListedTable(Drawn):
+class ListedTable(Distribution):
     """The types of a list, each as likely as it is frequent there."""
 
     kind: Literal["listed"]
@@ -70,7 +68,7 @@ class ListedTable(Drawn):
         return listed(self.values)
 
 
-class TruncatedNormalTable(Drawn):
+class TruncatedNormalTable(Distribution):
     """A normal distribution, given that it falls between low and high."""
 
     kind: Literal["truncated-normal"]
@@ -84,7 +82,7 @@ class TruncatedNormalTable(Drawn):
         return TruncatedNormal(self.mean, self.sd, self.low, self.high)
 
 
-class UniformTable(Drawn):
+class UniformTable(Distribution):
     """Equally likely anywhere from low to high."""
 
     kind: Literal["uniform"]
@@ -96,7 +94,7 @@ class UniformTable(Drawn):
         return Uniform(self.low, self.high)
 
 
-class BetaTable(Drawn):
+class BetaTable(Distribution):
     """The beta distribution with parameters a and b."""
 
     kind: Literal["beta"]
@@ -108,7 +106,46 @@ class BetaTable(Drawn):
         return Beta(self.a, self.b)
 
 
-PopulationTable = Annotated[
+class Drawn(Table):
+    """How many clients are drawn."""
+
+    n: Annotated[int, Field(ge=1, le=MOST_CLIENTS)]
+
+
+class TwoPointClients(Drawn, TwoPointTable):
+    """Clients of two types."""
+
+
+class FiniteClients(Drawn, FiniteTable):
+    """Clients of finitely many types."""
+
+
+class ListedClients(Drawn, ListedTable):
+    """Clients of listed types."""
+
+
+class TruncatedNormalClients(Drawn, TruncatedNormalTable):
+    """Clients of normally distributed types."""
+
+
+class UniformClients(Drawn, UniformTable):
+    """Clients of evenly distributed types."""
+
+
+class BetaClients(Drawn, BetaTable):
+    """Clients of beta-distributed types."""
+
+
+DistributionTable = Annotated[
     TwoPointTable | FiniteTable | ListedTable | TruncatedNormalTable | UniformTable | BetaTable,
+    Field(discriminator="kind"),
+]
+PopulationTable = Annotated[
+    TwoPointClients
+    | FiniteClients
+    | ListedClients
+    | TruncatedNormalClients
+    | UniformClients
+    | BetaClients,
     Field(discriminator="kind"),
 ]

@@ -14,7 +14,7 @@ from pigou.game import AccuracyLoss, Game, Setting
 from pigou.mechanisms import Mechanism
 from pigou.scenario.behaviour import ConductTable, Groups, conduct_named
 from pigou.scenario.populations import PopulationTable
-from pigou.scenario.registry import mechanism_named
+from pigou.scenario.registry import MECHANISMS, Details, kind_named
 from pigou.scenario.table import MEASURED, Table, Text
 from pigou.scenario.tables import (
     ClientTable,
@@ -101,11 +101,26 @@ class Scenario(Table):
             places.setdefault((each.conduct, tuple(sorted(each.options.items()))), []).append(place)
         return [(conduct_named(name, dict(given)), who) for (name, given), who in places.items()]
 
+    @property
+    def details(self) -> Details:
+        """What mechanisms take besides the setting, for this run; any of them may be built."""
+        table = self.mechanism
+        types = table.population or self.population
+        return Details(
+            rounds=self.federation.rounds,
+            money=table.money,
+            refund=table.refund,
+            mean_alpha=table.mean_alpha,
+            report_spread=table.report_spread,
+            population=None if types is None else types.build(),
+            points=table.points,
+            verbatim=table.verbatim,
+            rewards=table.rewards,
+        )
+
     def build_mechanism(self, name: str | None = None) -> Mechanism:
         """The mechanism, or the one named, for this run's rounds, money and refunds."""
-        table, rounds = self.mechanism, self.federation.rounds
-        chosen = name or table.name
-        return mechanism_named(chosen, rounds=rounds, money=table.money, refund=table.refund)
+        return kind_named(name or self.mechanism.name).build(self.setting, self.details)
 
     @model_validator(mode="before")
     @classmethod
@@ -132,7 +147,18 @@ class Scenario(Table):
         except InvalidArgument as error:
             where = f"federation.{error.argument}"
             raise InvalidArgument(where, error.constraint, error.received) from error
+        self._require_mechanism()
         return self
+
+    def _require_mechanism(self) -> None:
+        kind, refund = MECHANISMS[self.mechanism.name], self.mechanism.refund
+        constant = f'must be "constant" where name = "{self.mechanism.name}"'
+        require(not kind.own_refund or refund != "zero-sum", "mechanism.refund", constant, refund)
+        try:
+            kind.build(lambda: self.setting(ANY_LOSS, 0.0, 0.0), self.details)
+        except InvalidArgument as error:
+            where = f"mechanism.{error.argument}"
+            raise InvalidArgument(where, error.constraint, error.received) from error
 
     def _require_samples(self) -> None:
         sized = self.training is not None and self.training.split == "size"

@@ -8,6 +8,7 @@ from pigou.errors import NotApplicable
 from pigou.game import AccuracyLoss
 from pigou.privacy import PrivacyAccount
 from pigou.scenario.behaviour import ConductTable
+from pigou.scenario.populations import DistributionTable
 from pigou.scenario.registry import MECHANISMS
 from pigou.scenario.table import (
     AtLeastOne,
@@ -91,12 +92,18 @@ class FederationTable(Table):
 
 
 class MechanismTable(Table):
-    """Who pays what, and in which money."""
+    """Who pays what, and in which money; what other mechanisms take may stand here too."""
 
     name: str = "pigouvian"
-    refund: RefundRule = "zero-sum"
+    refund: RefundRule | None = None  # the mechanism's own: zero-sum, but in the paper's
     money: Positive = 1.0  # units of currency per unit of cost
     currency: Text = "EUR"
+    mean_alpha: Annotated[float, Field(ge=0, lt=1)] | None = None  # posted
+    report_spread: bool | None = None  # groves
+    population: DistributionTable | None = None  # menu, paper-two-types
+    points: AtLeastOne | None = None  # menu
+    verbatim: bool | None = None  # paper
+    rewards: bool | None = None  # paper-two-types
 
     @field_validator("name")
     @classmethod

@@ -48,9 +48,10 @@ class View:
         )
 
     def chances(self, purpose: str) -> FloatArray:
-        """One uniform number per member, for this round and purpose."""
+        """One uniform number per member, for this attempt at this round and this purpose."""
         said = self.announcement
-        drawn = stream(self.seed, purpose, 0, said.round).random(len(said.clients))
+        repeat = said.attempt - 1  # who was away from a void attempt may come to the next one
+        drawn = stream(self.seed, purpose, repeat, said.round).random(len(said.clients))
         return np.asarray(drawn[self.members])
 
 

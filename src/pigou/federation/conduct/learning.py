@@ -9,7 +9,7 @@ would be best for it (theory (1)), and after each pair it goes part of the way, 
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Final, Self
 
 import numpy as np
 
@@ -26,7 +26,8 @@ from pigou.federation.conduct.base import (
     stationary,
 )
 
-LONGEST_MOVE = 0.5  # in log noise, after one pair
+LONGEST_MOVE: Final = 0.5  # in log noise, after one pair
+FIRST_TYPE: Final = 0.99  # a client that cares for nothing but privacy starts like this one
 
 
 def nothing() -> FloatArray:
@@ -85,9 +86,10 @@ class Learning(Truthful):
     def _centre(self, view: View) -> FloatArray:
         if self.centre.size:
             return self.centre
-        free = np.zeros(view.members.size)
+        capped = replace(view, alpha=np.minimum(view.alpha, FIRST_TYPE))
+        unpriced = best_response(capped, self.belief, np.zeros(view.members.size))
         with np.errstate(divide="ignore"):
-            return np.log(self.start * best_response(view, self.belief, free))
+            return np.log(self.start * unpriced)
 
     def _move(self, view: View, sigma: FloatArray, price: FloatArray) -> FloatArray:
         """Part of the way to the noise that theory (1) says is best; none where noise is 0."""

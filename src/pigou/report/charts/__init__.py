@@ -1,0 +1,1 @@
+"""One function per chart; each returns a plotly figure."""

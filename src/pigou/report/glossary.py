@@ -1,0 +1,41 @@
+"""What the names in a record mean, in words for people outside of this field."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+MECHANISMS: Mapping[str, str] = MappingProxyType(
+    {
+        "unpriced": "no prices: everybody adds what noise it likes",
+        "pigouvian": "each pays the harm that its noise does to the others",
+        "posted": "a price set anew every round from what the uploads show; nobody reports",
+        "groves": "each pays the harm that its noise does to the others, and a transfer that makes "
+        "a true report the best one",
+        "menu": "each chooses from a menu of noise, price and payment announced in advance",
+    }
+)
+CONDUCTS: Mapping[str, str] = MappingProxyType(
+    {
+        "obedient": "adds the noise that was announced for it",
+        "selfish": "adds the noise that is best for itself under the announced prices",
+        "learning": "finds the noise that is best for itself from its own bills, round by round",
+        "lying": "reports another type than its own and adds noise to match, or a multiple of it",
+        "silent": "trains honestly and adds no noise at all",
+        "copycat": "sends the shared model back instead of training",
+        "ring": "shares one and the same noise with others of its ring, so that they look alike",
+        "dropout": "adds the announced noise, but stays away from some rounds",
+    }
+)
+BY_THE_RULES = ("obedient", "selfish", "learning", "dropout")
+ADJACENCY: Mapping[str, str] = MappingProxyType(
+    {
+        "zero-out": "whether a client's update was there at all or was left out (“zero-out”; "
+        "sensitivity S = C, the clipping norm)",
+        "replace": "which of any two updates a client sent (“replace”; sensitivity S = 2C, twice "
+        "the clipping norm)",
+    }
+)
+
+
+def explained(words: Mapping[str, str], name: str) -> str:
+    """name (what it means), or the name alone where this page knows no more."""
+    return f"{name} ({words[name]})" if name in words else name
