@@ -1,9 +1,10 @@
 """How far each upload is from the mean of the others: two passes over blocks of columns.
 
 Sums over clients and squares over columns are taken in short runs, in float32 for the types that
-it holds exactly and in float64 for the others, and added up in float64. What float32 uploads hold
-of the noise is kept: where it is a fraction f of their size, to some 1e-7 / f at worst. Uploads
-are never stacked or copied: the extra memory is the mean and a few blocks.
+it holds exactly and in float64 for the others, and added up in float64. Where uploads differ by a
+fraction f of their size, float32 runs find deviations to some 1e-7 / f at worst: both passes are
+made again in float64 where f is below ``CLOSE``. Uploads are never stacked or copied: the extra
+memory is the mean and a few blocks.
 """
 
 import math
@@ -24,6 +25,7 @@ Updates = Array | Iterable[Layers | Array | None]
 BLOCK = 1 << 16  # columns of one block, and elements of one run: both stay in cache
 RUN = 32  # clients summed in their own precision before they go into the float64 sum
 LEAST = 1e-30  # a sum of squares below it may have lost some that float32 cannot hold
+CLOSE = 1e-2  # distance to the mean, as a share of its length, that float32 runs are good for
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +63,7 @@ def compare(updates: Updates, active: BoolArray) -> Comparison:
     size = sum(layer.size for layer in layers)
     require(size > 0, "updates", "must hold at least one number", size)
     squares, mean = _two_passes(layers, n, np.float32)
-    if not (np.isfinite(squares) & (squares > LEAST)).all():
+    if _in_single_precision(layers) and not _known(squares, mean):
         squares, mean = _two_passes(layers, n, np.float64)
     if not np.isfinite(squares).all():
         _refuse(layers, clients)
@@ -85,6 +87,19 @@ def _two_passes(
                 squares += _squares(layer, columns, mean[columns], least)
             means.append(mean.reshape(layer.shape))
     return squares, tuple(means)
+
+
+def _in_single_precision(layers: list[Layer]) -> bool:
+    """Whether any runs are in float32, where they need not be in better."""
+    kinds = {band.dtype for layer in layers for band in layer.bands}
+    return any(np.result_type(np.float32, kind) == np.float32 for kind in kinds)
+
+
+def _known(squares: FloatArray, mean: tuple[FloatArray, ...]) -> bool:
+    """Whether float32 runs could hold these distances, and tell them from the mean's rounding."""
+    with np.errstate(over="ignore"):
+        length = sum(float(np.vecdot(part.ravel(), part.ravel())) for part in mean)
+    return bool((np.isfinite(squares) & (squares > max(LEAST, CLOSE**2 * length))).all())
 
 
 def _total(layer: Layer, columns: slice, least: DTypeLike) -> FloatArray:
