@@ -23,7 +23,7 @@ a = cS         privacy_scale  the privacy loss of client i is a / sigma_i
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Literal, Self
 
@@ -144,6 +144,10 @@ class Setting:
         weights /= weights.sum()
         return Setting(self.n, self.loss, self.privacy_scale, weights, self.spread, self.divergence)
 
+    def __reduce__(self) -> tuple[type["Setting"], tuple[object, ...]]:
+        """Copies and pickles are made anew: checked, and their arrays read-only."""
+        return type(self), tuple(getattr(self, f.name) for f in fields(self))
+
 
 @dataclass(frozen=True, init=False, eq=False)
 class Game:
@@ -186,6 +190,10 @@ class Game:
         loss = self.setting.loss(at)
         weight = self.accuracy_weight
         return float(privacy.sum()) + (weight * loss if weight > 0 else 0.0)
+
+    def __reduce__(self) -> tuple[type["Game"], tuple[Setting, FloatArray]]:
+        """As a setting's."""
+        return type(self), (self.setting, self.alpha)
 
     def _noise(self, sigma: ArrayLike) -> FloatArray:
         return noise_levels("sigma", sigma, self.setting.n)

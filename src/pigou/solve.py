@@ -56,8 +56,10 @@ class Solution:
 
     @cached_property
     def costs(self) -> FloatArray:
-        """J_i before money (section 1)."""
-        return self.game.costs(self.sigma, self.error)
+        """J_i before money (section 1); read-only, as they are kept."""
+        costs = self.game.costs(self.sigma, self.error)
+        costs.flags.writeable = False
+        return costs
 
     @cached_property
     def social_cost(self) -> float:

@@ -113,6 +113,10 @@ class Terms:
     def __hash__(self) -> int:
         return hash(self.digest)
 
+    def __reduce__(self) -> tuple[type["Terms"], tuple[object, ...]]:
+        """Copies and pickles are made anew: checked, and their arrays read-only."""
+        return type(self), tuple(getattr(self, f.name) for f in fields(self) if f.init)
+
 
 @dataclass(frozen=True, eq=False)
 class Settlement:

@@ -1,6 +1,8 @@
 """The model's own quantities, against the formulas of section 1 written out."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -148,6 +150,21 @@ def test_what_was_passed_in_can_change_afterwards() -> None:
         with pytest.raises(ValueError, match="read-only"):
             kept[0] = 1.0
     assert changed(game.setting, privacy_scale=2.0).privacy_scale == 2.0
+
+
+def test_copies_are_the_same_and_cannot_be_changed_either() -> None:
+    setting = Setting(3, LOSS, 0.5, [0.2, 0.3, 0.5], [0.1, 0.2, 0.0], 0.3)
+    game = Game(setting, [0.3, 0.6, 0.9])
+    for again in (copy.copy(game), copy.deepcopy(game), pickle.loads(pickle.dumps(game))):
+        assert again.setting.loss == LOSS
+        assert again.setting.privacy_scale == 0.5
+        parts = [(again, "alpha")]
+        parts += [(again.setting, name) for name in ("weights", "spread", "divergence")]
+        for part, name in parts:
+            same = game if name == "alpha" else setting
+            np.testing.assert_array_equal(getattr(part, name), getattr(same, name))
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(part, name)[0] = 0.5
 
 
 @pytest.mark.parametrize("shape", [(1,), (2,), (7,), (3, 1), (3, 5)])

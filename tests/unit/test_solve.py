@@ -97,6 +97,8 @@ def test_solutions_are_read_only() -> None:
     for found in (optimum(of), equilibrium(of), equilibrium(of, [1.0, 1.0, 1.0])):
         with pytest.raises(ValueError, match="read-only"):
             found.sigma[0] = 1.0
+        with pytest.raises(ValueError, match="read-only"):
+            found.costs[0] = 1.0
 
 
 @pytest.mark.parametrize("loss", [BOTH, AccuracyLoss(1.0, 0.0), AccuracyLoss(0.0, 1.0)])

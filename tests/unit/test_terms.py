@@ -1,6 +1,8 @@
 """Terms: what they accept, what they make of it, and when two of them are the same."""
 
+import copy
 import pickle
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
@@ -134,6 +136,21 @@ def test_the_digest_is_that_of_the_canonical_bytes_of_all_fields() -> None:
     here = terms()
     names = [*GOOD, "charge"]
     assert here.digest == digest({name: getattr(here, name) for name in names})
+
+
+@pytest.mark.parametrize(
+    "twin", [copy.copy, copy.deepcopy, lambda of: pickle.loads(pickle.dumps(of))]
+)
+@pytest.mark.parametrize("changes", [{}, {"sigma": None, "error": None}])
+def test_copies_are_the_same_and_cannot_be_changed_either(
+    twin: Callable[[Terms], Terms], changes: dict[str, Any]
+) -> None:
+    here = terms(**changes)
+    again = twin(here)
+    assert again == here
+    for name in ("weights", "unit_price", "transfers", "charge"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(again, name)[0] = 0.0
 
 
 def test_terms_cannot_be_changed() -> None:
