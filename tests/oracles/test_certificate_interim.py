@@ -208,6 +208,26 @@ def test_the_reserve_on_average_is_what_truthful_types_are_charged() -> None:
     assert budget.residual != pytest.approx(budget.ex_ante)  # one draw is not the average
 
 
+@pytest.mark.parametrize(("q", "holds"), [(0.0, True), (1e-6, False), (-1e-6, False)])
+def test_a_constant_refund_may_balance_over_the_types_with_what_reports_earn(
+    q: float, holds: bool
+) -> None:
+    """Refunds that return all charges and payments on average, as they do in no single draw."""
+    population, setting = two_point(0.2, 0.9, 0.5), Setting(4, AccuracyLoss(1.0, 1.0), 0.5)
+    bare = schedule(population.types, np.ones(2), np.array([3.0, 2.0]), np.array([0.2, 0.1]))
+
+    def rule(reports: Floats) -> Terms:
+        # E[D] = 1 + 3 / 9; on average 2.5 of it is charged, and 0.15 paid for the report
+        refund = 2.5 * 4.0 / 3.0 - 0.15 + q
+        return dataclasses.replace(bare(reports), refund="constant", constant_refund=refund)
+
+    budget = certified(setting, rule, population).budget
+    assert budget.promise == "zero in expectation"
+    assert budget.holds is holds
+    assert budget.ex_ante == pytest.approx(-4.0 * q, abs=1e-12)
+    assert abs(budget.residual) > 0.1
+
+
 @pytest.mark.parametrize(("others", "types"), [(0, 3), (5, 1), (4, 3), (40, 2)])
 def test_states_are_all_counts_with_their_multinomial_chances(others: int, types: int) -> None:
     chances = np.random.default_rng(types).dirichlet(np.ones(types))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pigou import AccuracyLoss, Game, Setting
 from pigou.certificate import certify
 from pigou.certificate.report_search import best_report
-from pigou.errors import Degenerate, InvalidArgument
+from pigou.errors import Degenerate, InvalidArgument, TooFewClients
 from pigou.mechanisms.groves import Groves
 from pigou.terms import Interval, Terms
 
@@ -103,10 +103,11 @@ def test_a_loss_is_not_followed_up() -> None:
     assert len(followed.asked) > len(left.asked) < 30
 
 
-def test_reports_that_the_rule_refuses_are_no_way_to_gain() -> None:
+@pytest.mark.parametrize("refusal", [Degenerate, TooFewClients])
+def test_reports_that_the_rule_refuses_are_no_way_to_gain(refusal: type[InvalidArgument]) -> None:
     def rule(reports: Floats) -> Terms:
         if reports.max() > 0.9:
-            raise Degenerate("reports", "must be at most 0.9", reports)
+            raise refusal("reports", "must be at most 0.9", reports)
         terms = Groves().terms(GAME.setting, reports)
         return dataclasses.replace(terms, transfers=terms.transfers - 0.1 * reports)
 

@@ -110,13 +110,17 @@ def _own_noise(stakes: Stakes, faced: Facing, own: FloatArray) -> Deviation:
 
 def _budget(terms: Terms, bills: Bills, average: OnAverage | None) -> Budget:
     charges, refunds = float(bills.charge.sum()), float(bills.refund.sum())
-    promise: Promise = "zero in expectation" if terms.refund == "constant" else "zero every round"
+    constant = terms.refund == "constant"
+    promise: Promise = "zero in expectation" if constant else "zero every round"
+    left = [charges - refunds]
+    if constant and average is not None:  # q may balance over the types, rewards for reports too
+        left.append(average.reserve)
     return Budget(
         promise=promise if terms.charge.any() else "nothing is charged",
         charges=charges,
         refunds=refunds,
         transfers=float(terms.transfers.sum()) / terms.money,
-        holds=abs(charges - refunds) <= BUDGET_TOLERANCE * charges,
+        holds=min(map(abs, left)) <= BUDGET_TOLERANCE * charges,
         ex_ante=None if average is None else average.reserve,
     )
 

@@ -17,13 +17,13 @@ import numpy as np
 from scipy.special import gammaln
 
 from pigou.certificate.facing import Facing
-from pigou.certificate.lies import WORTH, Rule, faced_under, saved, worst_of
+from pigou.certificate.lies import REFUSED, WORTH, Rule, faced_under, saved, worst_of
 from pigou.certificate.report_search import Lie, best_report, check_truth, is_pair
 from pigou.certificate.results import Deviation
 from pigou.certificate.search import best_noise
 from pigou.certificate.stakes import Stakes
 from pigou.checks import FloatArray
-from pigou.errors import Degenerate, NotApplicable
+from pigou.errors import NotApplicable
 from pigou.game import Setting
 from pigou.population import Finite, Population
 from pigou.terms import IntArray, Reports
@@ -119,7 +119,7 @@ class Interim:
         for row, report in enumerate(reports[:, 0].tolist()):
             try:
                 faced = self.faced(report)
-            except Degenerate:
+            except REFUSED:
                 continue
             stakes = self._stakes(kind, faced).pooled(self.chance)
             noise = best_noise(stakes, faced.sigma[:1])

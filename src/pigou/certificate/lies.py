@@ -14,12 +14,13 @@ from pigou.certificate.search import best_noise
 from pigou.certificate.stakes import Stakes
 from pigou.certificate.yardsticks import with_weights
 from pigou.checks import FloatArray
-from pigou.errors import Degenerate, InvalidArgument, require
+from pigou.errors import Degenerate, InvalidArgument, TooFewClients, require
 from pigou.game import Game, Setting
 from pigou.terms import Reports, Terms
 
 Rule = Callable[[FloatArray], Terms]
 
+REFUSED = (Degenerate, TooFewClients)  # reports that make a game without answer are no way to gain
 WORTH = 1e-12  # gain, as a share of own cost, above which a lie is followed up
 
 
@@ -82,7 +83,7 @@ class Truthful:
         reports[client] = report
         try:
             return faced_under(self.game.setting, self.rule, reports).rows(here)
-        except Degenerate:
+        except REFUSED:
             return None
 
     def _scale(self) -> FloatArray:

@@ -86,8 +86,9 @@ def _show(case: Case, judged: Judged) -> None:
     print_lines(certificate.explain(), _scope(case, judged))
     worst = certificate.worst
     if certificate.max_gain > GAIN_TOLERANCE and worst.alpha is None:
-        name = case.clients[worst.client]
-        print_lines(f"Clients are counted from 0: client {worst.client} is {name}.")
+        counted, name = str(worst.client), case.clients[worst.client]
+        named = "" if name == counted else f": client {counted} is {name}"
+        print_lines(f"Clients are counted from 0{named}.")
 
 
 def _scope(case: Case, judged: Judged) -> str:

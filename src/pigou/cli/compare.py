@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from pigou.certificate import GAIN_TOLERANCE
 from pigou.cli import inputs
-from pigou.cli.inputs import Case
+from pigou.cli.inputs import Case, clients
 from pigou.cli.output import print_json, print_lines, print_table, short
 from pigou.comparison import Comparison, NotHere, Row
 from pigou.comparison import compare as compared
@@ -81,7 +81,7 @@ def _row(row: Row | NotHere) -> dict[str, object]:
 def _show(case: Case, found: Comparison) -> None:
     n = case.game.setting.n
     optimum = f"least social cost for these weights: {short(found.optimum)}"
-    print_lines(f"{case.title} · {n:,} clients · {optimum}", "")
+    print_lines(" · ".join(dict.fromkeys([case.title, clients(n), optimum])), "")
     print_table(HEADERS, [_cells(row) for row in found.applicable])
     if found.refused:
         print_lines(

@@ -147,13 +147,18 @@ def read_any(path: Path | None, options: Options) -> Case:
     )
     names = tuple(map(str, range(setting.n)))
     return Case(
-        title=f"{setting.n} clients",
+        title=clients(setting.n),
         clients=names,
         game=Game(setting, alpha),
         details=_details(Details(), options),
         name=options.mechanism or DEFAULT_MECHANISM,
         currency=MechanismTable().currency,
     )
+
+
+def clients(n: int) -> str:
+    """How many there are, in words."""
+    return "1 client" if n == 1 else f"{n:,} clients"
 
 
 def bound(kappa: float | None, smoothness: float | None) -> AccuracyLoss:
