@@ -3,7 +3,7 @@
 Each attack is run beside the same run in which its clients are honest, with the same seeds, and
 under both rules: refunds for all, and none for clients that fail the audit. A client's cost is
 
-    (1 - alpha) F(w_T) + mean over rounds of alpha a / sigma + its net bills,
+    (1 - alpha) F(w_T) + mean over rounds of alpha a / sigma + its net bills and report transfers,
 
 with F the training loss that was really reached, so that a copy's missing progress counts. A copy
 of the model reveals nothing and has no privacy cost, whatever noise it carries; nor has a client
@@ -24,13 +24,14 @@ from pigou.federation.client import Cohort
 from pigou.federation.conduct import Conduct, Copycat, Dropout, Obedient, Ring
 from pigou.federation.local import Passed, begin, simulate
 from pigou.federation.plan import Plan
-from pigou.federation.replica import Replica
+from pigou.federation.replica import Replica, Running
 from pigou.federation.shards import Shards
 from pigou.federation.task import Supervised
 from pigou.game import Setting, privacy_costs
 from pigou.mechanisms.base import Mechanism
 from pigou.terms import MICRO
 
+LOUD: Final = 10.0  # times what is best for a ring
 SYBIL_TYPE: Final = 1.0  # what a Sybil reports: its owner counts once in M already
 
 
@@ -87,7 +88,7 @@ class _Run:
 
 
 def measured(scene: Scene, seeds: int = 8) -> tuple[Attack, ...]:
-    """Staying away, copycats without and with noise, a small and a large ring, and Sybils."""
+    """Staying away, copycats without and with noise, small and large rings, and Sybils."""
     count("seeds", seeds, least=2)
     n = scene.setting.n
     small, large = max(2, n // 5), n - n // 2 + 1
@@ -97,6 +98,7 @@ def measured(scene: Scene, seeds: int = 8) -> tuple[Attack, ...]:
         ("copycat with noise", 1): Copycat(noise_factor=1.0),
         ("ring sharing its noise", small): Ring(),
         ("ring of more than half", large): Ring(),
+        ("loud ring of more than half", large): Ring(noise_factor=LOUD),
     }
     rules = (False, True) if scene.announces_targets else (False,)
     found = []
@@ -149,7 +151,7 @@ def _batch(
             cohorts = _cohorts(scene.alpha, conduct, k)
             replica = Replica(plan=plan, cohorts=cohorts, seed=seed)
             running.append(begin(scene.task, replica))
-    watch = _Watch.of(scene, len(running))
+    watch = _Watch.of(scene, running)
     ended = simulate(scene.task, running, watch)
     runs = [watch.run(k, end.loss, end.accuracy) for k, end in enumerate(ended)]
     return [runs[start : start + seeds] for start in range(0, len(runs), seeds)]
@@ -183,9 +185,13 @@ class _Watch:
     flagged: FloatArray
 
     @classmethod
-    def of(cls, scene: Scene, replicas: int) -> "_Watch":
-        shape = (replicas, scene.setting.n)
-        return cls(scene, np.zeros(shape), np.zeros(shape), np.zeros(shape))
+    def of(cls, scene: Scene, running: Sequence[Running]) -> "_Watch":
+        shape = (len(running), scene.setting.n)
+        bill = np.zeros(shape)
+        for row, run in zip(bill, running, strict=True):
+            if run.coordinator.terms is not None:
+                row += run.coordinator.terms.transfers / run.coordinator.terms.money
+        return cls(scene, np.zeros(shape), bill, np.zeros(shape))
 
     def __call__(self, passed: Passed) -> None:
         setting, plays, k = self.scene.setting, passed.plays, passed.replica

@@ -1,0 +1,5 @@
+"""What cheats gain: attacks run beside honest federations, and tables of what came out."""
+
+from pigou.federation.attacks.measuring import Attack, Scene, measured
+
+__all__ = ["Attack", "Scene", "measured"]
