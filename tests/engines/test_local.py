@@ -278,27 +278,3 @@ def test_selfish_clients_drift_to_the_equilibrium_and_prices_lead_them_to_the_op
     assert drifted.social_cost > 2 * best.social_cost
     for name in ("pigouvian", "posted"):
         assert 0 < loss[name] - noiseless < 0.5 * (loss["unpriced"] - noiseless)
-
-
-def test_learning_clients_reach_the_same_points_from_afar() -> None:
-    """On real training with 65 numbers a model: bills are noisy, a sixth of their size."""
-    rounds, last = 100, 30
-    game = Game(DIGITS, DIGITS_ALPHA)
-    best, drifted = optimum(game).social_cost, equilibrium(game).social_cost
-    cases: list[tuple[Mechanism, float, float]] = [
-        (mechanism, start, target)
-        for mechanism, target in (
-            (Pigouvian(rounds=rounds), best),
-            (PostedPrice(rounds=rounds), best),
-            (Unpriced(rounds=rounds), drifted),
-        )
-        for start in (0.1, 1.0, 10.0)
-    ]
-    replicas = [
-        replica(DIGITS, mechanism, Learning(start=start), DIGITS_ALPHA, seed)
-        for seed, (mechanism, start, _) in enumerate(cases)
-    ]
-    seen, _ = ran(digits_task(), replicas)
-    for rounds_seen, (mechanism, start, target) in zip(seen, cases, strict=True):
-        reached = ratios(rounds_seen[-last:], target).mean()
-        assert reached == pytest.approx(1, abs=0.05), (mechanism.name, start)

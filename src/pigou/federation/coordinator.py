@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from pigou.checks import BoolArray
-from pigou.errors import Degenerate, PigouError, require
+from pigou.errors import PigouError, require
 from pigou.federation import bills, rounds
 from pigou.federation.audit import Evidence
 from pigou.federation.intake import Intake, Reason, Refusal, Shapes
@@ -99,7 +99,7 @@ class Coordinator:
             return None
         try:
             self.terms = rounds.first_terms(self.plan, self.setting, self._reports.values())
-        except Degenerate as error:
+        except PigouError as error:
             self.close(f"no terms for these reports: {error}")
             return None
         self._error = self.terms.error

@@ -17,6 +17,7 @@ from pigou.mechanisms.deviations import Comparison, Updates, compare
 from pigou.terms import MICRO, Settlement, Terms
 
 LEAST_BILLED: Final = 3  # zero-sum refunds compare each client with two others at least
+LARGEST_SQUARED: Final = 1e140  # |x| whose squares can be summed over any number of coordinates
 FARTHEST: Final = 16.0  # D_i over the square of the largest number: (2 N / (N - 1))^2 at N = 2
 
 
@@ -84,11 +85,12 @@ def first_terms(plan: Plan, setting: Setting, reports: FloatArray | None) -> Ter
 
 
 def largest_bookable(terms: Terms) -> float:
-    """The largest |x| of uploads at which no round's charges can exceed 64 bits: a rule that is
-    announced, so that no upload can keep a round from being billed."""
+    """The largest |x| of uploads at which squares are finite and no round's charges can exceed 64
+    bits: a rule that is announced, so that no upload can keep a round from being billed."""
     with np.errstate(over="ignore"):
         per_square = float(terms.charge.sum()) * terms.money * MICRO / terms.rounds * FARTHEST
-    return math.sqrt(LARGEST_TOTAL / per_square) if per_square > 0 else math.inf
+    bookable = math.sqrt(LARGEST_TOTAL / per_square) if per_square > 0 else math.inf
+    return min(bookable, LARGEST_SQUARED)
 
 
 def close(book: Book, intake: Intake) -> ClosedRound:
