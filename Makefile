@@ -13,9 +13,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest --numprocesses auto
+HAS_POSTGRESQL := command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1
+AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo -n)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all soak bench lint
+.PHONY: help setup run test test-all soak bench lint postgresql
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
@@ -44,14 +46,23 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint
-	$(PYTEST) -m "not long and not soak"
+# The tests of the ledger start a server of their own; where there is none, apt-get installs it.
+postgresql:
+	@$(HAS_POSTGRESQL) || { echo "Installing PostgreSQL for the tests ..." \
+	 && $(AS_ROOT) apt-get update -qq && $(AS_ROOT) apt-get install -qq -y postgresql >/dev/null; } || true
+	@$(HAS_POSTGRESQL) || echo "No PostgreSQL here (no initdb), and apt-get cannot install it: THE LEDGER IS TESTED ON SQLITE ONLY"
 
-test-all: lint
-	$(PYTEST) -m "not soak"
+# With PIGOU_TEST_POSTGRES=1 a test of PostgreSQL fails where it would be skipped.
+WITH_POSTGRESQL := if $(HAS_POSTGRESQL); then export PIGOU_TEST_POSTGRES=1; fi;
 
-soak: $(READY)
-	$(BIN)/python -m pytest -m soak || test $$? -eq 5 # 5: there are none
+test: lint postgresql
+	$(WITH_POSTGRESQL) $(PYTEST) -m "not long and not soak"
+
+test-all: lint postgresql
+	$(WITH_POSTGRESQL) $(PYTEST) -m "not soak"
+
+soak: $(READY) postgresql
+	$(WITH_POSTGRESQL) $(BIN)/python -m pytest -m soak || test $$? -eq 5 # 5: there are none
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

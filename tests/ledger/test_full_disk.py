@@ -106,7 +106,7 @@ def test_a_file_that_is_read_only(tmp_path: Path, folder_too: bool) -> None:
     (folder / "book.db").chmod(0o444)
     folder.chmod(0o555 if folder_too else 0o755)
     try:
-        drop = _without_override()
+        drop = without_override()
         if folder_too:  # then SQLite cannot even make the files that reading takes
             said = run(READER, url, before=drop)
             assert "cannot be used" in said
@@ -122,7 +122,7 @@ def test_a_file_that_is_read_only(tmp_path: Path, folder_too: bool) -> None:
     assert posted(url) == 2
 
 
-def _without_override() -> list[str]:
+def without_override() -> list[str]:
     """What makes permissions hold for root, too."""
     if os.geteuid() != 0:
         return []

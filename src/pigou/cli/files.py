@@ -24,9 +24,14 @@ def made(folder: Path) -> Path:
 
 
 def written(path: Path, text: str) -> None:
-    """A new text file, or another text in an old one."""
+    """A new text file, or another text in an old one, which stays as it was if there is no room."""
+    part = path.with_name(path.name + ".part")
     with writing(path):
-        path.write_text(text, encoding="utf-8")
+        try:
+            part.write_text(text, encoding="utf-8")
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def require_empty(option: str, folder: Path) -> None:

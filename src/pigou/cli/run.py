@@ -75,17 +75,18 @@ def run(
     if resume is not None and resume != ready.run:
         raise InvalidArgument("--resume", f"must be this scenario's run, {ready.run}", resume)
     usual = RUNS / ready.run
-    folder = made(out or (free(usual) if resume is None else usual))
-    written(folder / SCENARIO, to_toml(ready.scenario))
+    folder = out or (free(usual) if resume is None else usual)
     if "priced" in treatments:
         with open_book(ready.run, folder, ledger, key, resume=resume is not None) as book:
             state = None if resume is None else book.state()
+            written(folder / SCENARIO, to_toml(ready.scenario))
             with watching() as watch:
                 record = runs.run(ready, only or (), watch, book.keep, state)
     else:
-        unused = {"--ledger": ledger, "--resume": resume}
+        unused = {"--ledger": ledger, "--key": key and str(key), "--resume": resume}
         for option, value in unused.items():
             require(value is None, option, "must not be given where nobody is billed", value)
+        written(made(folder) / SCENARIO, to_toml(ready.scenario))
         with watching() as watch:
             record = runs.run(ready, only or (), watch)
     runs.write(record, folder)

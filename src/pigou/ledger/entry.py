@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from itertools import repeat
 from operator import attrgetter
 from struct import Struct
@@ -175,3 +176,10 @@ def head_message(head: SignedHead) -> bytes:
     """What a head's signature is over."""
     said: Mapping[str, object] = {k: v for k, v in vars(head).items() if k != "signature"}
     return canonical_bytes({"signed": "pigou ledger head", **said})
+
+
+def state_message(ledger: str, run: str, hash_: str, content: bytes) -> bytes:
+    """What the signature of a run's state is over: it goes with one entry of one chain."""
+    place = {"ledger": ledger, "run": run, "hash": hash_}
+    state = sha256(content).hexdigest()
+    return canonical_bytes({"signed": "pigou ledger state", **place, "state": state})

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, select
@@ -54,12 +53,6 @@ def moment(argument: str, given: str, *, after: bool = False) -> datetime:
 def stamp(at: datetime) -> str:
     """A moment as the book writes it: text that sorts by time."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def is_whole(state: Row[Any]) -> bool:
-    """Is a stored state as it was written?"""
-    content = state.content
-    return isinstance(content, bytes) and sha256(content).hexdigest() == state.sha256
 
 
 class Raw(NamedTuple):

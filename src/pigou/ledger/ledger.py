@@ -1,6 +1,7 @@
 """The book of a consortium: what is posted stays, and everybody can check it."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -9,7 +10,7 @@ from typing import Self
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from sqlalchemy import ColumnElement, Connection, select
 
-from pigou.ledger import accounting, journal, keys, schema, verification
+from pigou.ledger import accounting, journal, keys, schema, states, verification
 from pigou.ledger.accounting import Balance, Known
 from pigou.ledger.booking import of_round, reversal, to_round
 from pigou.ledger.entry import Entry, Sealed, prove
@@ -22,9 +23,10 @@ from pigou.ledger.errors import (
 )
 from pigou.ledger.journal import Filter
 from pigou.ledger.opening import key_file, open_to_read, open_to_write
+from pigou.ledger.states import RunState
 from pigou.ledger.store import Store
 from pigou.ledger.verification import Verification
-from pigou.ledger.writing import append, keep_state
+from pigou.ledger.writing import append
 from pigou.terms import Posted, Round, SignedHead, SignedStatement
 
 EVERYTHING = Filter()
@@ -37,15 +39,6 @@ class Line:
     sealed: Sealed
     amount: int  # micro-units; positive: owed by the client
     signed: SignedStatement | None  # a reversal has none
-
-
-@dataclass(frozen=True)
-class RunState:
-    """What a run goes on from after the last round posted; the ledger does not look inside."""
-
-    run: str
-    round: int
-    content: bytes
 
 
 class Ledger:
@@ -91,7 +84,7 @@ class Ledger:
                 return self._again(there, entry, settled)
             sealed, known = self._append(connection, entry)
             if state is not None:
-                keep_state(connection, sealed, state)
+                states.keep(connection, self._identity, self._writer(), sealed, state)
         self._known = known
         return self._posted(sealed, new=True)
 
@@ -117,12 +110,11 @@ class Ledger:
 
     def state(self, run: str) -> RunState | None:
         """What the run goes on from: the state that came with its last round."""
-        query = select(schema.states, schema.entries.c.round).join(schema.entries)
-        with self._store.reading() as connection:
-            row = connection.execute(query.where(schema.states.c.run == run)).one_or_none()
+        with self._store.reading() as connection, closing(states.read(connection, run)) as found:
+            row = next(found, None)
         if row is None:
             return None
-        if not journal.is_whole(row):
+        if not states.is_whole(row, self._identity):
             raise LedgerUnavailable(f"the stored state of run {run!r} is damaged")
         return RunState(run, row.round, row.content)
 
@@ -207,9 +199,12 @@ class Ledger:
         self.close()
 
     def _append(self, connection: Connection, entry: Entry) -> tuple[Sealed, Known]:
+        return append(connection, self._identity, self._writer(), entry, self._known)
+
+    def _writer(self) -> Ed25519PrivateKey:
         if self._key is None:
             raise LedgerRefused(f"the ledger at {self._store.shown} is open for reading only")
-        return append(connection, self._identity, self._key, entry, self._known)
+        return self._key
 
     def _again(self, there: Sealed, entry: Entry, offered: Round) -> Posted:
         """The round is settled: with the same content nothing happens."""

@@ -67,8 +67,8 @@ def open_to_write(store: Store, file: Path | None) -> tuple[Identity, Ed25519Pri
 def _require_guards(store: Store) -> None:
     """Without them, balances would not move."""
     with store.reading() as connection:
-        if lost := sorted(triggers.missing(connection)):
-            why = f"the ledger at {store.shown} has lost guards of its journal: {', '.join(lost)}"
+        if changed := triggers.altered(connection):
+            why = f"the guards of the ledger at {store.shown} were changed: {', '.join(changed)}"
             raise LedgerRefused(f"{why}. Restore a copy of it, and check that with verify --head")
 
 

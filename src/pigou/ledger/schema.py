@@ -119,6 +119,6 @@ states = Table(
     metadata,
     Column("run", Text, primary_key=True),
     Column("entry", ForeignKey("entries.number"), nullable=False),
-    Column("sha256", Text, nullable=False),
     Column("content", LargeBinary, nullable=False),
+    Column("signature", Text, nullable=False),
 )

@@ -7,7 +7,11 @@ also INSERT OR REPLACE must be refused, because it would delete rows without any
 seal also moves the balances of the accounts.
 """
 
+from typing import NamedTuple
+
 from sqlalchemy import Connection
+
+from pigou.ledger.schema import metadata
 
 KEYS = {
     "meta": ("name",),
@@ -60,27 +64,57 @@ def for_sqlite() -> list[str]:
 
 def for_postgresql() -> list[str]:
     """The guards as PostgreSQL takes them."""
+    made = [
+        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $${body}$$"
+        for name, body in _functions().items()
+    ]
+    made += [
+        f"CREATE TRIGGER {each.name} {each.when} {' OR '.join(each.events)} ON {each.table} "
+        f"{'FOR EACH ROW ' if each.by_row else ''}EXECUTE FUNCTION {each.function}()"
+        for each in _guards()
+    ]
+    return made
+
+
+class Guard(NamedTuple):
+    """A trigger of PostgreSQL."""
+
+    table: str
+    name: str
+    when: str
+    events: tuple[str, ...]
+    function: str
+    by_row: bool = True
+
+    @property
+    def bits(self) -> int:
+        """The same as PostgreSQL's catalog writes it."""
+        known = {"INSERT": 4, "DELETE": 8, "UPDATE": 16, "TRUNCATE": 32}
+        before = 2 * (self.when == "BEFORE")
+        return sum(known[event] for event in self.events) + before + self.by_row
+
+
+def _functions() -> dict[str, str]:
     seal = " ".join(
         f"IF NOT ({holds}) THEN RAISE EXCEPTION 'pigou: {why}'; END IF;" for holds, why in SEAL
     )
     opened = f"IF NOT ({OPEN}) THEN RAISE EXCEPTION 'pigou: {SEALED}'; END IF;"
-    functions = {
+    bodies = {
         "refuse": "RAISE EXCEPTION USING MESSAGE = 'pigou: ' || TG_TABLE_NAME || ' can only grow';",
         "entries_insert": f"{seal} RETURN NEW;",
         "parts_insert": f"{opened} RETURN NEW;",
         "accounts_open": "INSERT INTO balances (account, amount) VALUES (NEW.id, 0); RETURN NULL;",
         "entries_count": f"{MOVE}; RETURN NULL;",
     }
-    made = [
-        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$"
-        for name, body in functions.items()
-    ]
+    return {name: f" BEGIN {body} END " for name, body in bodies.items()}
+
+
+def _guards() -> list[Guard]:
+    made = []
     for table in KEYS:
-        made += [
-            f"CREATE TRIGGER {table}_change BEFORE UPDATE OR DELETE ON {table} "
-            "FOR EACH ROW EXECUTE FUNCTION refuse()",
-            f"CREATE TRIGGER {table}_truncate BEFORE TRUNCATE ON {table} EXECUTE FUNCTION refuse()",
-        ]
+        change, truncate = ("UPDATE", "DELETE"), ("TRUNCATE",)
+        made.append(Guard(table, f"{table}_change", "BEFORE", change, "refuse"))
+        made.append(Guard(table, f"{table}_truncate", "BEFORE", truncate, "refuse", by_row=False))
     rows = (
         ("entries", "insert", "BEFORE", "entries_insert"),
         ("postings", "insert", "BEFORE", "parts_insert"),
@@ -88,25 +122,49 @@ def for_postgresql() -> list[str]:
         ("accounts", "open", "AFTER", "accounts_open"),
         ("entries", "count", "AFTER", "entries_count"),
     )
-    made += [
-        f"CREATE TRIGGER {table}_{name} {when} INSERT ON {table} "
-        f"FOR EACH ROW EXECUTE FUNCTION {function}()"
+    return made + [
+        Guard(table, f"{table}_{name}", when, ("INSERT",), function)
         for table, name, when, function in rows
     ]
-    return made
 
 
-def missing(connection: Connection) -> set[str]:
-    """The guards that the database should have, and has not."""
-    if connection.dialect.name == "sqlite":
-        made, there = for_sqlite(), "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-    else:
-        made, there = (
-            for_postgresql(),
-            (
-                "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
-                "WHERE relnamespace = current_schema()::regnamespace AND tgenabled <> 'D'"
-            ),
-        )
-    names = {text.split()[2] for text in made if text.startswith("CREATE TRIGGER")}
-    return names - set(connection.exec_driver_sql(there).scalars())
+def altered(connection: Connection) -> list[str]:
+    """The guards and tables that are not as they were made: lost, changed, disabled or added."""
+    wanted, found = (
+        (_wanted_of_sqlite(), _SQLITE)
+        if connection.dialect.name == "sqlite"
+        else (_wanted_of_postgresql(), _POSTGRESQL)
+    )
+    there = {tuple(row) for row in connection.exec_driver_sql(found)}
+    return sorted({str(row[0]) for row in wanted ^ there})
+
+
+def _wanted_of_sqlite() -> set[tuple[str, ...]]:
+    guards = {(text.split()[2], text) for text in for_sqlite()}
+    return guards | {(table, "table") for table in metadata.tables}
+
+
+def _wanted_of_postgresql() -> set[tuple[str, ...]]:
+    bodies = _functions()
+    guards = {(g.name, g.table, str(g.bits), bodies[g.function]) for g in _guards()}
+    return guards | {(table, "", "r", "") for table in metadata.tables}
+
+
+_NAMES = ", ".join(f"'{table}'" for table in metadata.tables)
+_SQLITE = f"""
+    SELECT name, sql FROM sqlite_master WHERE type = 'trigger'
+    UNION ALL SELECT name, type FROM sqlite_master WHERE type <> 'trigger' AND name IN ({_NAMES})
+"""
+# A trigger fires only where it is enabled, has no condition, and is not made for some columns;
+# a foreign key is a trigger of the system's own. Rules and policies hide or change rows.
+_POSTGRESQL = f"""
+    SELECT tgname, relname, tgtype::text, CASE
+        WHEN tgenabled NOT IN ('O', 'A') OR tgqual IS NOT NULL OR tgattr <> '' THEN 'disabled'
+        ELSE prosrc END
+    FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid JOIN pg_proc ON pg_proc.oid = tgfoid
+    WHERE relnamespace = current_schema()::regnamespace AND relname IN ({_NAMES})
+        AND (NOT tgisinternal OR tgenabled NOT IN ('O', 'A'))
+    UNION ALL SELECT relname, '', relkind::text, CASE
+        WHEN relhasrules OR relrowsecurity THEN 'rules' ELSE '' END
+    FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname IN ({_NAMES})
+"""

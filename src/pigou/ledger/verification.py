@@ -8,11 +8,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import DatabaseError
 
-from pigou.ledger import keys, triggers
+from pigou.ledger import keys, states, triggers
 from pigou.ledger.entry import Sealed, chain_hash, head_message, lines_of
-from pigou.ledger.journal import Raw, is_whole, read_raw, sealed
+from pigou.ledger.journal import Raw, read_raw, sealed
 from pigou.ledger.opening import Identity
-from pigou.ledger.schema import accounts, balances, entries, postings, statements, states
+from pigou.ledger.schema import accounts, balances, postings, statements
 from pigou.terms import SignedHead
 
 DAMAGED = ("malformed", "not a database", "corrupt", "invalid page")  # as the databases say it
@@ -129,27 +129,37 @@ class _Audit:
         """Each balance is the sum of its account's postings."""
         total = select(postings.c.account, func.sum(postings.c.amount)).group_by(postings.c.account)
         sums = {account: int(amount) for account, amount in self.connection.execute(total)}
-        kept = {row.account: row.amount for row in self.connection.execute(select(balances))}
+        rows = self.connection.execute(select(balances)).all()
+        kept = {row.account: row.amount for row in rows}
+        if len(kept) < len(rows):
+            raise _Fault("there are two balances of one account")
+        names = set()
         for row in self.connection.execute(select(accounts).order_by(accounts.c.id)):
-            said, true = kept.pop(row.id, None), sums.get(row.id, 0)
+            said, true = kept.pop(row.id, None), sums.get(row.id)
+            who = f"{row.kind} {row.owner!r} of {row.consortium!r}"
+            if true is None:
+                raise _Fault(f"there is an account without postings, of {who}")
+            if row[1:] in names:
+                raise _Fault(f"there are two accounts of {who} in {row.currency}")
             if said != true:
-                who = f"{row.kind} {row.owner!r} of {row.consortium!r}"
                 raise _Fault(f"the balance of {who} is {said}, its postings come to {true}")
+            names.add(row[1:])
         if kept:
             raise _Fault(f"there are balances of no account: {sorted(kept)[:3]}")
 
     def _states(self) -> None:
-        """Each run's state is whole, and of an entry of that run."""
-        query = select(states, entries.c.run.label("of")).join(entries, isouter=True)
-        with self.connection.execute(query.execution_options(yield_per=1)) as found:
+        """Each run's state is the one that was signed with an entry of that run."""
+        runs = set()
+        with closing(states.read(self.connection)) as found:
             for row in found:
-                if not is_whole(row) or row.of != row.run:
+                if row.run in runs or not states.is_whole(row, self.identity):
                     raise _Fault(f"the stored state of run {row.run!r} is damaged")
+                runs.add(row.run)
 
     def _database(self) -> None:
         """Its guards are there; in SQLite also: no page is damaged, and indexes fit tables."""
-        if missing := sorted(triggers.missing(self.connection)):
-            raise _Fault(f"the database has lost guards of the journal: {', '.join(missing)}")
+        if changed := triggers.altered(self.connection):
+            raise _Fault(f"the database's guards of the journal were changed: {', '.join(changed)}")
         if self.connection.dialect.name == "sqlite":
             found = self.connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one()
             if found != "ok":

@@ -1,19 +1,18 @@
 """Adding to the book, inside of a transaction that holds the ledger's lock."""
 
 from datetime import UTC, datetime
-from hashlib import sha256
 from operator import attrgetter
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlalchemy import Connection, Table, delete, insert, select
+from sqlalchemy import Connection, Table, select
 
 from pigou.errors import InvalidArgument
 from pigou.ledger.accounting import Known, moved, read_known
 from pigou.ledger.entry import Entry, Sealed, chain_hash, head_message
 from pigou.ledger.journal import stamp
 from pigou.ledger.opening import Identity
-from pigou.ledger.schema import entries, postings, statements, states
+from pigou.ledger.schema import entries, postings, statements
 from pigou.terms import SignedHead
 
 
@@ -43,14 +42,6 @@ def append(
     _insert_parts(connection, sealed, known)
     _insert_all(connection, entries, [_row(sealed)])
     return sealed, after
-
-
-def keep_state(connection: Connection, sealed: Sealed, state: bytes) -> None:
-    """Replace what the run goes on from."""
-    run, sha = sealed.entry.run, sha256(state).hexdigest()
-    connection.execute(delete(states).where(states.c.run == run))
-    row = {"run": run, "entry": sealed.number, "sha256": sha, "content": state}
-    connection.execute(insert(states), row)
 
 
 def _require_same_book(connection: Connection, entry: Entry) -> None:
