@@ -1,60 +1,83 @@
-"""Where a run's bills go: into the ledger first, then to the clients."""
+"""Where a run's bills go: into the ledger first, then to the clients.
 
-import json
-from collections.abc import Iterator
+A statement is released as a file of its own, statements/CLIENT/round-N.json: signed, and as
+`pigou ledger check-statement` takes it.
+"""
+
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 
-from pigou.cli.files import writing, written
+from pigou.cli.files import made, writing
 from pigou.errors import PigouError
 from pigou.ledger import Ledger
-from pigou.ledger.booking import to_round
-from pigou.ledger.journal import Filter
-from pigou.terms import Round
+from pigou.ledger.documents import write_statement
+from pigou.terms import Posted, Round
 
-STATEMENTS = "statements.jsonl"
+STATEMENTS = "statements"
+LONGEST_NAME = 60
 
 
 class Book:
-    """One run's place in a ledger, and the file of the statements that were released."""
+    """One run's place in a ledger, and the folder of the statements that were released."""
 
-    def __init__(self, ledger: Ledger, run: str, folder: Path) -> None:
+    def __init__(self, ledger: Ledger, run: str, clients: Sequence[str], folder: Path) -> None:
         self._ledger, self._run = ledger, run
-        self._file = folder / STATEMENTS
-        written(self._file, "")
+        self._folders = dict(zip(clients, _folders(clients, folder / STATEMENTS), strict=True))
+        self.last: int | None = None  # the last round in the ledger
 
     def keep(self, settled: Round, state: bytes) -> None:
         """Post a round; only what is in the ledger is released."""
-        self._ledger.post(settled, state)
-        self._release(settled)
+        posted = self._ledger.post(settled, state)
+        self.last = settled.round
+        self._release(posted)
 
     def state(self) -> bytes:
         """What the run goes on from; the statements up to there are released again."""
         kept = self._ledger.state(self._run)
         if kept is None:
             raise PigouError(f"the ledger holds no run {self._run!r} to go on with")
-        for sealed in self._ledger.entries(Filter(self._run)):
-            if sealed.entry.kind != "reversal":
-                self._release(to_round(sealed.entry))
+        for round_ in range(kept.round + 1):
+            posted = self._ledger.posted(self._run, round_)
+            if posted is not None:
+                self._release(posted)
+        self.last = kept.round
         return kept.content
 
-    def _release(self, settled: Round) -> None:
-        lines = [
-            json.dumps(asdict(statement), sort_keys=True, ensure_ascii=False) + "\n"
-            for statement in settled.statements
-        ]
-        with writing(self._file), self._file.open("a", encoding="utf-8") as file:
-            file.writelines(lines)
+    def _release(self, posted: Posted) -> None:
+        for signed in posted.statements:
+            folder = made(self._folders[signed.statement.client])
+            file = folder / f"round-{signed.statement.round}.json"
+            with writing(file):
+                write_statement(file, signed)
 
 
 @contextmanager
 def open_book(
-    run: str, folder: Path, url: str | None, key: Path | None, *, resume: bool
+    run: str,
+    clients: Sequence[str],
+    folder: Path,
+    url: str | None,
+    key: Path | None,
+    *,
+    resume: bool,
 ) -> Iterator[Book]:
     """The ledger at the URL, or one in the run's folder; made new, but not to resume from."""
     where = url or f"sqlite:///{folder / 'ledger.db'}"
     if resume:
         Ledger(where, write=False).close()  # an error where there is none
     with Ledger(where, key) as ledger:
-        yield Book(ledger, run, folder)
+        yield Book(ledger, run, clients, folder)
+
+
+def _folders(clients: Sequence[str], parent: Path) -> list[Path]:
+    """One per client, named after it as far as file systems allow, and distinct on any."""
+    names = [_plain(client) for client in clients]
+    if len({name.casefold() for name in names}) < len(names):
+        names = [f"{k}-{name}" for k, name in enumerate(names)]
+    return [parent / name for name in names]
+
+
+def _plain(client: str) -> str:
+    letters = [c if c.isalnum() or c in "-_. '" else "-" for c in client[:LONGEST_NAME]]
+    return "".join(letters).strip(". ") or "client"
