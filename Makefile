@@ -1,4 +1,4 @@
-# make run       set everything up and show what pricing does for three hospitals
+# make run       set everything up, train three hospitals' model on real data, write a report
 # make test      set everything up and run the whole gate (lint, types, tests, snippets, arrows)
 # make test-all  the gate and the long tests        make soak   tests that run for hours
 # make bench     ratios of running times            make lint   only style and types
@@ -14,8 +14,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest --numprocesses auto
 
+# Tests of pages need a browser: where there is none and apt-get may install one, it does. A test
+# that asks for one fails without it if it was found here, and is skipped if it was not.
+BROWSERS := chromium chromium-browser google-chrome
+FIND_BROWSER := for b in $(BROWSERS); do command -v $$b && break; done
+HAVE = PIGOU_TEST_CHROMIUM=$(if $(shell $(FIND_BROWSER)),1,0)
+
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all soak bench lint
+.PHONY: help setup run test test-all soak bench lint browser
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
@@ -37,18 +43,24 @@ $(READY): pyproject.toml
 	@touch $(READY)
 
 run: $(READY)
-	@$(BIN)/pigou solve examples/three_hospitals.toml
+	@$(BIN)/pigou run examples/three_hospitals.toml
+
+browser:
+	@$(FIND_BROWSER) >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 \
+	 && echo "Installing Chromium for the tests of pages ..." \
+	 && { apt-get -qq update; apt-get -qq install -y chromium >/dev/null; } && $(FIND_BROWSER) >/dev/null; } \
+	 || echo "No browser: the tests that open pages are skipped. Install Chromium to run them."
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint
-	$(PYTEST) -m "not long and not soak"
+test: lint browser
+	$(HAVE) $(PYTEST) -m "not long and not soak"
 
-test-all: lint
-	$(PYTEST) -m "not soak"
+test-all: lint browser
+	$(HAVE) $(PYTEST) -m "not soak"
 
 soak: $(READY)
 	$(BIN)/python -m pytest -m soak || test $$? -eq 5 # 5: there are none

@@ -38,8 +38,8 @@ FLAGS: Final = (
 )
 # The pipe is at descriptors 3 and 4; a small program puts it there and becomes the browser.
 BECOME: Final = """
-import os, sys
-reads, writes = (os.dup(int(each)) for each in sys.argv[1:3])
+import fcntl, os, sys
+reads, writes = (fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.argv[1:3])
 os.dup2(reads, 3)
 os.dup2(writes, 4)
 os.closerange(5, 64)
@@ -173,7 +173,7 @@ class Browser:
         call: Message = {"id": self._sent, "method": method, "params": given}
         if session is not None:
             call["sessionId"] = session
-        os.write(self._out, json.dumps(call).encode() + b"\0")
+        self._write(json.dumps(call).encode() + b"\0")
         while (message := self._next()).get("id") != self._sent:
             if hear is not None:
                 hear(message)
@@ -181,6 +181,13 @@ class Browser:
             raise BrowserError(f"{method}: {message['error']}")
         answer: Message = message["result"]
         return answer
+
+    def _write(self, line: bytes) -> None:
+        try:
+            while line:
+                line = line[os.write(self._out, line) :]
+        except BrokenPipeError as error:
+            raise BrowserError("the browser ended") from error
 
     def _next(self) -> Message:
         while b"\0" not in self._rest:

@@ -36,8 +36,12 @@ def named(record: RunRecord, who: Sequence[int] | Members) -> str:
 
 def client_name(record: RunRecord, i: int) -> str:
     """A client as a sentence calls it."""
-    name = record.clients[i]
-    return f"client {name}" if name.isdecimal() else name
+    return called(record.clients[i])
+
+
+def called(client: str) -> str:
+    """The name in a sentence; drawn clients have numbers."""
+    return f"client {client}" if client.isdecimal() else client
 
 
 def billed(treatment: TreatmentRecord) -> bool:
