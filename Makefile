@@ -1,4 +1,4 @@
-# make run       set everything up and show what pricing does for three hospitals
+# make run       set everything up, train three hospitals' model on real data, write a report
 # make test      set everything up and run the whole gate (lint, types, tests, snippets, arrows)
 # make test-all  the gate and the long tests        make soak   tests that run for hours
 # make bench     ratios of running times            make lint   only style and types
@@ -13,11 +13,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest --numprocesses auto
-HAS_POSTGRESQL := command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo -n)
 
+# Some tests start a PostgreSQL server, some open pages in a browser. What is missing apt-get installs,
+# where it may. Tests are told what there is: they fail then where they would be skipped without it.
+HAS_POSTGRESQL := command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1
+HAS_CHROMIUM := command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null
+INSTALL = echo "Installing $(1) for the tests ..." && $(AS_ROOT) apt-get update -qq && $(AS_ROOT) apt-get install -qq -y $(1) >/dev/null
+WITH_TOOLS := if $(HAS_POSTGRESQL); then export PIGOU_TEST_POSTGRES=1; fi; if $(HAS_CHROMIUM); then export PIGOU_TEST_CHROMIUM=1; fi;
+
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all soak bench lint postgresql
+.PHONY: help setup run test test-all soak bench lint tools
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
@@ -39,30 +45,25 @@ $(READY): pyproject.toml
 	@touch $(READY)
 
 run: $(READY)
-	@$(BIN)/pigou solve examples/three_hospitals.toml
+	@$(BIN)/pigou run examples/three_hospitals.toml
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The tests of the ledger start a server of their own; where there is none, apt-get installs it.
-postgresql:
-	@$(HAS_POSTGRESQL) || { echo "Installing PostgreSQL for the tests ..." \
-	 && $(AS_ROOT) apt-get update -qq && $(AS_ROOT) apt-get install -qq -y postgresql >/dev/null; } || true
-	@$(HAS_POSTGRESQL) || echo "No PostgreSQL here (no initdb), and apt-get cannot install it: THE LEDGER IS TESTED ON SQLITE ONLY"
+tools:
+	@$(HAS_POSTGRESQL) || { $(call INSTALL,postgresql); } || echo "No PostgreSQL (initdb), and apt-get cannot install it: THE LEDGER IS TESTED ON SQLITE ONLY"
+	@$(HAS_CHROMIUM) || { $(call INSTALL,chromium); } || echo "No Chromium, and apt-get cannot install it: NO PAGE IS OPENED IN A BROWSER"
 
-# With PIGOU_TEST_POSTGRES=1 a test of PostgreSQL fails where it would be skipped.
-WITH_POSTGRESQL := if $(HAS_POSTGRESQL); then export PIGOU_TEST_POSTGRES=1; fi;
+test: lint tools
+	$(WITH_TOOLS) $(PYTEST) -m "not long and not soak"
 
-test: lint postgresql
-	$(WITH_POSTGRESQL) $(PYTEST) -m "not long and not soak"
+test-all: lint tools
+	$(WITH_TOOLS) $(PYTEST) -m "not soak"
 
-test-all: lint postgresql
-	$(WITH_POSTGRESQL) $(PYTEST) -m "not soak"
-
-soak: $(READY) postgresql
-	$(WITH_POSTGRESQL) $(BIN)/python -m pytest -m soak || test $$? -eq 5 # 5: there are none
+soak: $(READY) tools
+	$(WITH_TOOLS) $(BIN)/python -m pytest -m soak || test $$? -eq 5 # 5: there are none
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -73,8 +73,8 @@ class Work:
     def killed(self, after: int, *options: str) -> int:
         """How many rounds were booked when the run was killed, once it had released so many."""
         process = self.start(*options)
-        file, patience = self.out / "statements.jsonl", time.monotonic() + PATIENCE
-        while not file.exists() or file.read_bytes().count(b"\n") < CLIENTS * after:
+        patience = time.monotonic() + PATIENCE
+        while len(self.statements()) < CLIENTS * after:
             assert process.poll() is None, "it ended before it could be killed"
             assert time.monotonic() < patience, "it hangs"
             time.sleep(0.001)
@@ -82,6 +82,9 @@ class Work:
         process.communicate()
         assert process.returncode == -signal.SIGKILL
         return self.booked()
+
+    def statements(self) -> list[Path]:
+        return sorted(self.out.glob("statements/*/round-*.json"))
 
     def booked(self) -> int:
         """The rounds in the ledger: the first ones, each whole, with a state."""
@@ -102,7 +105,7 @@ class Work:
     def left(self) -> object:
         """All that the run leaves behind but for what names the ledger and the time."""
         files = [(self.out / name).read_bytes() for name in SAME]
-        lines = (self.out / "statements.jsonl").read_text().splitlines()
+        released = {path.relative_to(self.out): path.read_text() for path in self.statements()}
         with Ledger(self.url, write=False) as ledger:
             assert ledger.verify().ok
             entries = [sealed.entry for sealed in ledger.entries()]
@@ -110,7 +113,7 @@ class Work:
             assert state is not None
             return (
                 files,
-                [json.loads(line)["statement"] for line in lines],
+                {path: json.loads(text)["statement"] for path, text in released.items()},
                 entries,
                 ledger.balances(),
                 state,
@@ -144,7 +147,8 @@ def test_a_run_out_of_room(tmp_path: Path, calm: object) -> None:
     assert "cannot be used: database or disk is full" in said or "disk I/O error" in said
     booked = work.booked()
     assert 0 < booked < ROUNDS
-    assert f"to go on: --resume {work.run}" in said
+    assert "to go on: pigou run " in said
+    assert f"--resume {work.run}" in said
     scenario = (work.out / "scenario.toml").read_bytes()
     work.refused("--resume", work.run, room=100)
     assert work.booked() == booked
@@ -172,11 +176,17 @@ def test_a_run_that_is_over_stays_as_it_is(tmp_path: Path, run: Run) -> None:
     scenario, out = tmp_path / "small.toml", tmp_path / "out"
     scenario.write_text(changed())
     assert run("run", str(scenario), "--out", str(out), "--only", "priced").status == 0
-    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    before = contents(out)
     name = json.loads(before["summary.json"])["run"]
+    assert len(before) > CLIENTS * 4
     again = ("run", str(out / "scenario.toml"), "--out", str(out), "--only", "priced")
     assert run(*again, "--resume", name).status == 0
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert contents(out) == before
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def test_nothing_to_resume(tmp_path: Path, run: Run) -> None:

@@ -1,34 +1,35 @@
-"""Where a run's bills go: into the ledger first, then to the clients."""
+"""Where a run's bills go: into the ledger first, then to the clients.
 
-import json
-from collections.abc import Iterator
+A statement is released as a file of its own, statements/CLIENT/round-N.json: signed, and as
+`pigou ledger check-statement` takes it.
+"""
+
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pigou.cli.files import made, writing, written
+from pigou.cli.files import made, writing
 from pigou.errors import PigouError
 from pigou.ledger import Ledger
-from pigou.ledger.documents import to_plain
-from pigou.ledger.errors import LedgerUnavailable
-from pigou.ledger.journal import Filter
+from pigou.ledger.documents import write_statement
 from pigou.terms import Posted, Round
 
-STATEMENTS = "statements.jsonl"
+STATEMENTS = "statements"
+LONGEST_NAME = 60
 
 
 class Book:
-    """One run's place in a ledger, and the file of the signed statements that were released."""
+    """One run's place in a ledger, and the folder of the statements that were released."""
 
-    def __init__(self, ledger: Ledger, run: str, folder: Path) -> None:
+    def __init__(self, ledger: Ledger, run: str, clients: Sequence[str], folder: Path) -> None:
         self._ledger, self._run = ledger, run
-        self._file = folder / STATEMENTS
+        self._folders = dict(zip(clients, _folders(clients, folder / STATEMENTS), strict=True))
+        self.last: int | None = None  # the last round in the ledger
 
     def keep(self, settled: Round, state: bytes) -> None:
         """Post a round; only what is in the ledger is released."""
-        try:
-            posted = self._ledger.post(settled, state)
-        except LedgerUnavailable as error:
-            raise LedgerUnavailable(f"{error}; to go on: --resume {self._run}") from error
+        posted = self._ledger.post(settled, state)
+        self.last = settled.round
         self._release(posted)
 
     def state(self) -> bytes:
@@ -39,30 +40,30 @@ class Book:
                 f"the ledger holds no round of run {self._run!r} to go on from: start it without "
                 "--resume, in an empty folder"
             )
-        settled = [
-            sealed.entry.round
-            for sealed in self._ledger.entries(Filter(self._run))
-            if sealed.entry.kind != "reversal"
-        ]
-        written(self._file, "")
-        for round_ in settled:
+        for round_ in range(kept.round + 1):
             posted = self._ledger.posted(self._run, round_)
-            assert posted is not None
-            self._release(posted)
+            if posted is not None:
+                self._release(posted)
+        self.last = kept.round
         return kept.content
 
     def _release(self, posted: Posted) -> None:
-        lines = [
-            json.dumps(to_plain(signed), sort_keys=True, ensure_ascii=False) + "\n"
-            for signed in posted.statements
-        ]
-        with writing(self._file), self._file.open("a", encoding="utf-8") as file:
-            file.writelines(lines)
+        for signed in posted.statements:
+            folder = made(self._folders[signed.statement.client])
+            file = folder / f"round-{signed.statement.round}.json"
+            with writing(file):
+                write_statement(file, signed)
 
 
 @contextmanager
 def open_book(
-    run: str, folder: Path, url: str | None, key: Path | None, *, resume: bool
+    run: str,
+    clients: Sequence[str],
+    folder: Path,
+    url: str | None,
+    key: Path | None,
+    *,
+    resume: bool,
 ) -> Iterator[Book]:
     """The ledger at the URL, or one in the run's folder; made new, but not to resume from.
 
@@ -75,4 +76,17 @@ def open_book(
         made(folder)
     with Ledger(where, key) as ledger:
         made(folder)
-        yield Book(ledger, run, folder)
+        yield Book(ledger, run, clients, folder)
+
+
+def _folders(clients: Sequence[str], parent: Path) -> list[Path]:
+    """One per client, named after it as far as file systems allow, and distinct on any."""
+    names = [_plain(client) for client in clients]
+    if len({name.casefold() for name in names}) < len(names):
+        names = [f"{k}-{name}" for k, name in enumerate(names)]
+    return [parent / name for name in names]
+
+
+def _plain(client: str) -> str:
+    letters = [c if c.isalnum() or c in "-_. '" else "-" for c in client[:LONGEST_NAME]]
+    return "".join(letters).strip(". ") or "client"

@@ -36,15 +36,18 @@ def written(path: Path, text: str) -> None:
 
 def require_empty(option: str, folder: Path) -> None:
     """Nothing that is there is ever overwritten."""
-    with writing(folder):
-        empty = not folder.exists() or not any(folder.iterdir())
-    require(empty, option, "must be an empty or a new folder", str(folder))
+    require(_is_empty(folder), option, "must be an empty or a new folder", str(folder))
 
 
 def free(folder: Path) -> Path:
-    """The folder itself, or the first of NAME-2, NAME-3, … that is not there yet."""
+    """The folder itself, or the first of NAME-2, NAME-3, … that is empty or not there yet."""
     found, k = folder, 1
-    while found.exists():
+    while not _is_empty(found):
         k += 1
         found = folder.with_name(f"{folder.name}-{k}")
     return found
+
+
+def _is_empty(folder: Path) -> bool:
+    with writing(folder):
+        return not folder.exists() or not any(folder.iterdir())

@@ -1,34 +1,30 @@
 """``pigou run``: a scenario as a training, with prices, without, and without any noise."""
 
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pigou.cli.files import free, made, require_empty, written
-from pigou.cli.output import print_lines, print_table, short
 from pigou.cli.progress import say, watching
+from pigou.cli.run_outcome import show
 from pigou.errors import InvalidArgument, require
+from pigou.ledger.errors import LedgerUnavailable
 from pigou.scenario import load, to_toml
 
 if TYPE_CHECKING:
-    from pigou.runs import RunRecord, TreatmentRecord
+    from pigou.cli.book import Book
+    from pigou.runs import Ready, RunRecord
 
 STOPPED = 1
 SCENARIO = "scenario.toml"
 REPORT = "report.html"
 RUNS = Path("runs")
-
-HEADERS = (
-    "\n",
-    "\naccuracy",
-    "\nloss",
-    "social\ncost",
-    "over\noptimum",
-    "\nbudget",
-    "largest\nbill",
-    "epsilon,\nleast to most",
-)
 
 
 def run(
@@ -53,6 +49,14 @@ def run(
         list[str] | None,
         typer.Option(help='Only this treatment: "priced", "unpriced", "no noise". Repeatable.'),
     ] = None,
+    attacks: Annotated[
+        bool | None,
+        typer.Option(
+            "--attacks/--no-attacks",
+            help="Measure what copycats, rings and Sybils gain on this task, for the report. "
+            "Default: where the scenario has copycats or rings.",
+        ),
+    ] = None,
 ) -> None:
     """Train with strategic clients, bill them every round, and see what pricing buys.
 
@@ -64,76 +68,77 @@ def run(
 
     pigou run priced/scenario.toml --out priced --only priced --resume three-hospitals-0123abcd
     """
-    from pigou import runs
-    from pigou.cli.book import open_book
+    from pigou import report, runs
 
+    treatments = only or []
     asked = load(scenario)
+    runs.require_treatments(treatments)
     if out is not None and resume is None:
         require_empty("--out", out)
     ready = runs.prepare(asked, say)
-    treatments = [arm.name for arm in runs.arms(ready, only or ())]
+    priced = any(arm.name == "priced" for arm in runs.arms(ready, treatments))
     if resume is not None and resume != ready.run:
         raise InvalidArgument("--resume", f"must be this scenario's run, {ready.run}", resume)
+    bookings = {"--ledger": ledger, "--key": key, "--resume": resume}
+    for option, value in bookings.items() if not priced else ():
+        require(value is None, option, "must not be given where nobody is billed", value)
+    scene = runs.attack_scene(ready, attacks)
     usual = RUNS / ready.run
     folder = out or (free(usual) if resume is None else usual)
-    if "priced" in treatments:
-        with open_book(ready.run, folder, ledger, key, resume=resume is not None) as book:
-            state = None if resume is None else book.state()
-            written(folder / SCENARIO, to_toml(ready.scenario))
-            with watching() as watch:
-                record = runs.run(ready, only or (), watch, book.keep, state)
+    if priced:
+        from pigou.cli.book import open_book
+
+        again = {**bookings, "--resume": ready.run, "--out": folder}
+        place = (ready.run, ready.scenario.clients, folder, ledger, key)
+        with (
+            open_book(*place, resume=resume is not None) as book,
+            _resumable(book, _again(scenario, again, treatments)),
+        ):
+            record = _trained(ready, folder, treatments, book, resume=resume is not None)
     else:
-        unused = {"--ledger": ledger, "--key": key and str(key), "--resume": resume}
-        for option, value in unused.items():
-            require(value is None, option, "must not be given where nobody is billed", value)
-        written(made(folder) / SCENARIO, to_toml(ready.scenario))
-        with watching() as watch:
-            record = runs.run(ready, only or (), watch)
+        record = _trained(ready, folder, treatments, None, resume=False)
+    if scene is not None:
+        say("measuring what attacks would bring ...")
+        record = replace(record, attacks=runs.measure_attacks(scene))
     runs.write(record, folder)
-    _show(record, folder)
+    report.write(record, folder / REPORT)
+    show(record, folder, folder / REPORT)
     if any(each.stopped for each in record.treatments):
         raise typer.Exit(STOPPED)
 
 
-def _show(record: "RunRecord", folder: Path) -> None:
-    rounds = f"{record.rounds} rounds" if record.rounds > 1 else "1 round"
-    mechanism = record.scenario["mechanism"]["name"]
-    title = f"{record.scenario['name']} · {rounds} · mechanism: {mechanism} · run {record.run}"
-    print_lines(title, record.split, "")
-    print_table(HEADERS, [_row(each, record) for each in record.treatments])
-    print_lines("", *_notes(record), f"Files: {folder}")
+def _trained(
+    ready: "Ready", folder: Path, only: list[str], book: "Book | None", *, resume: bool
+) -> "RunRecord":
+    """The run itself, with a bar on the terminal; it begins with its scenario in its folder."""
+    from pigou import runs
+
+    state = book.state() if book is not None and resume else None
+    written(made(folder) / SCENARIO, to_toml(ready.scenario))
+    with watching() as watch:
+        return runs.run(ready, only, watch, None if book is None else book.keep, state)
 
 
-def _row(each: "TreatmentRecord", record: "RunRecord") -> list[str]:
-    name, accuracy = each.name, f"{100 * each.accuracy[-1]:.1f} %"
-    epsilon = f"{short(each.epsilon.min())} to {short(each.epsilon.max())}"
-    if not each.rounds:
-        return [name, accuracy, short(each.loss[-1]), "", "", "", "", epsilon]
-    largest = int(each.total.argmax())
-    bill = f"{short(each.total[largest])} {record.currency}"
-    who = record.clients[largest]
-    return [
-        name,
-        accuracy,
-        short(each.loss[-1]),
-        short(each.social_cost[-1]),
-        short(each.ratio[-1]),
-        f"{short(each.reserve[-1])} {record.currency}",
-        f"{bill} ({who})" if each.total[largest] > 0 else "none",
-        epsilon,
-    ]
+@contextmanager
+def _resumable(book: "Book", command: list[str]) -> Iterator[None]:
+    """If the run is interrupted meanwhile, or its ledger fails, how to go on with it."""
+    again = f"to go on: {shlex.join(['pigou', 'run', *command])}"
+    try:
+        yield
+    except LedgerUnavailable as error:
+        if book.last is None:
+            raise
+        raise LedgerUnavailable(f"{error}; {again}") from error
+    except KeyboardInterrupt:
+        told = "interrupted before a round was booked"
+        if book.last is not None:
+            told = f"interrupted after round {book.last}; {again}"
+        print("pigou:", told, file=sys.stderr)
+        raise
 
 
-def _notes(record: "RunRecord") -> list[str]:
-    notes = [
-        "Accuracy on test samples and training loss: after the last round. Social cost: at the "
-        "noise of the last round, before money.",
-        f"Epsilon: of the whole run, at delta = {record.delta:g}, against {record.adjacency} of a "
-        "client's updates; exact.",
-    ]
-    for each in record.treatments:
-        if each.stopped:
-            notes.append(f"{each.name} stopped after {each.rounds} rounds: {each.stopped}.")
-        if each.certificate is not None and not each.certificate.ok:
-            notes.append(f"The certificate FAILS: {each.certificate.text.splitlines()[0]}")
-    return notes
+def _again(scenario: Path, options: Mapping[str, object], only: list[str]) -> list[str]:
+    """The words that call this command again with these options."""
+    named = [(name, value) for name, value in options.items() if value is not None]
+    named += [("--only", name) for name in only]
+    return [str(scenario), *(word for name, value in named for word in (name, str(value)))]

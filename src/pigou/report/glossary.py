@@ -26,6 +26,16 @@ CONDUCTS: Mapping[str, str] = MappingProxyType(
     }
 )
 BY_THE_RULES = ("obedient", "selfish", "learning", "dropout")
+ATTACKS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "stays away": ("staying away", "uploads nothing: no cheat, but what anybody can save"),
+        "copycat": ("a copy of the model", "sends the shared model back instead of training"),
+        "copycat with noise": ("a copy with noise", "the same, with the announced noise on top"),
+        "ring sharing its noise": ("a ring", "all of its members add one and the same noise"),
+        "ring of more than half": ("a ring of more than half", "the same, of most clients"),
+        "Sybils that copy": ("Sybils", "one client, with more accounts that send the model back"),
+    }
+)
 ADJACENCY: Mapping[str, str] = MappingProxyType(
     {
         "zero-out": "whether a client's update was there at all or was left out (“zero-out”; "
@@ -39,3 +49,8 @@ ADJACENCY: Mapping[str, str] = MappingProxyType(
 def explained(words: Mapping[str, str], name: str) -> str:
     """name (what it means), or the name alone where this page knows no more."""
     return f"{name} ({words[name]})" if name in words else name
+
+
+def attack_name(name: str) -> str:
+    """An attack as sentences and charts call it."""
+    return ATTACKS[name][0] if name in ATTACKS else name

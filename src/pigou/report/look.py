@@ -28,8 +28,8 @@ SYMBOLS: Mapping[TreatmentName, str] = MappingProxyType(
 LABELS: Mapping[TreatmentName, str] = MappingProxyType(
     {
         "no noise": "without noise",
-        "unpriced": "noise without prices",
-        "priced": "noise with prices",
+        "unpriced": "without prices",
+        "priced": "with prices",
     }
 )
 TARGET: Final = "#000000"
@@ -55,6 +55,7 @@ def figure(
 ) -> go.Figure:
     """These traces between these axes."""
     axis = {"gridcolor": GRID, "zeroline": False, "linecolor": "#555", "automargin": True}
+    axis |= {"exponentformat": "power", "separatethousands": True}
     layout = go.Layout(
         template="none",
         height=height,

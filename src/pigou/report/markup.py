@@ -80,11 +80,12 @@ def chart(name: str, figure: Any, caption: object) -> Html:
 
     Plotly's JSON has its <, > and / escaped: it cannot end the script that holds it.
     """
+    place = f"chart-{name}"  # sections have the plain names
     data = Html(plotly.io.to_json(figure, validate=False, remove_uids=True))
     return element(
         "figure",
-        element("div", id=name, class_="chart", style=f"height:{figure.layout.height}px"),
-        element("script", data, type="application/json", data_chart=name),
+        element("div", id=place, class_="chart", style=f"height:{figure.layout.height}px"),
+        element("script", data, type="application/json", data_chart=place),
         element("figcaption", caption),
     )
 

@@ -4,7 +4,7 @@
 const SETTINGS = {
   displaylogo: false,
   responsive: true,
-  modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+  modeBarButtons: [["toImage", "resetScale2d"]], // no others: some would send the chart away
 };
 
 for (const data of document.querySelectorAll("script[data-chart]")) {

@@ -1,9 +1,13 @@
 """What the page reads out of a record more than once."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pigou.checks import BoolArray, FloatArray
 from pigou.federation.audit import Flag
+from pigou.report.crowd import Members
+from pigou.report.words import listed
 from pigou.runs import RunRecord, TreatmentRecord
 from pigou.runs.record import TreatmentName
 
@@ -23,6 +27,21 @@ def noisy(record: RunRecord) -> tuple[TreatmentRecord, ...]:
 def main(record: RunRecord) -> TreatmentRecord | None:
     """The treatment that faults and audits are told of: with prices, or at least with noise."""
     return next(iter(reversed(noisy(record))), None)
+
+
+def named(record: RunRecord, who: Sequence[int] | Members) -> str:
+    """These clients by name, or the first few of them; drawn ones have numbers."""
+    return listed([client_name(record, i) for i in who])
+
+
+def client_name(record: RunRecord, i: int) -> str:
+    """A client as a sentence calls it."""
+    return called(record.clients[i])
+
+
+def called(client: str) -> str:
+    """The name in a sentence; drawn clients have numbers."""
+    return f"client {client}" if client.isdecimal() else client
 
 
 def billed(treatment: TreatmentRecord) -> bool:

@@ -66,6 +66,7 @@ def money(value: float, currency: str) -> str:
     """Money: nothing, or an amount of four digits or more."""
     if not math.isfinite(value):
         return UNKNOWN
+    value = round(value, MOST_DECIMALS)
     return f"{amount(value, places([value]))} {currency}" if value else f"0 {currency}"
 
 
@@ -82,7 +83,7 @@ def span(values: FloatArray, shown: int = DIGITS) -> str:
     """Least, median and most of the finite ones; one number where they are all the same."""
     finite = values[np.isfinite(values)]
     if finite.size == 0:
-        return UNKNOWN
+        return number(math.inf) if np.isposinf(values).any() else UNKNOWN
     low, middle, high = (float(f"{q:.{shown}g}") for q in np.quantile(finite, [0.0, 0.5, 1.0]))
     if low == high:
         return number(middle)

@@ -1,6 +1,7 @@
 """Scenarios run as trainings: what is assembled, what happens, and what it leaves behind."""
 
-from pigou.runs.arms import arms
+from pigou.runs.arms import arms, require_treatments
+from pigou.runs.attacking import attack_scene, measure_attacks
 from pigou.runs.execution import Step, execute
 from pigou.runs.folder import read, write
 from pigou.runs.preparing import Ready, prepare
@@ -14,9 +15,12 @@ __all__ = [
     "Step",
     "TreatmentRecord",
     "arms",
+    "attack_scene",
     "execute",
+    "measure_attacks",
     "prepare",
     "read",
+    "require_treatments",
     "run",
     "write",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pigou.errors import InvalidArgument
+from pigou.errors import InvalidArgument, require
 from pigou.federation.client import Cohort
 from pigou.federation.conduct import Conduct, Silent
 from pigou.federation.plan import Plan
@@ -31,15 +31,19 @@ def arms(ready: Ready, only: Sequence[str] = ()) -> tuple[Arm, ...]:
 
     A scenario whose mechanism is no pricing has no priced treatment.
     """
-    for name in only:
-        if name not in TREATMENTS:
-            raise InvalidArgument("only", f"must be one of {', '.join(TREATMENTS)}", name)
+    require_treatments(only)
     chosen = [name for name in TREATMENTS if not only or name in only]
     if ready.scenario.mechanism.name == Unpriced.name:
         chosen = [name for name in chosen if name != "priced"]
     if not chosen:
         raise InvalidArgument("only", "must leave a treatment: this mechanism prices nothing", only)
     return tuple(_arm(ready, name) for name in chosen)
+
+
+def require_treatments(names: Sequence[str]) -> None:
+    """An error unless all of these are treatments."""
+    for name in names:
+        require(name in TREATMENTS, "only", f"must be one of {', '.join(TREATMENTS)}", name)
 
 
 def _arm(ready: Ready, name: TreatmentName) -> Arm:

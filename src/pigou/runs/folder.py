@@ -18,7 +18,9 @@ import numpy as np
 
 from pigou.checks import BoolArray, FloatArray
 from pigou.errors import PigouError, shown
+from pigou.federation.attacks import Attack
 from pigou.runs.record import (
+    AttacksRecord,
     CalibrationRecord,
     CertificateRecord,
     HeterogeneityRecord,
@@ -162,12 +164,20 @@ def _run(plain: Mapping[str, Any], tables: Mapping[str, dict[str, Any]]) -> RunR
     bound, calibration = plain["bound"], plain["calibration"]
     measured = plain["heterogeneity"]
     made = {
+        "attacks": _attacks(plain["attacks"]),
         "bound": None if bound is None else (float(bound[0]), float(bound[1])),
         "calibration": None if calibration is None else _make(CalibrationRecord, calibration),
         "heterogeneity": None if measured is None else _make(HeterogeneityRecord, measured),
         "treatments": tuple(_treatment(each, tables[each["name"]]) for each in plain["treatments"]),
     }
     return _make(RunRecord, plain, made)
+
+
+def _attacks(plain: Mapping[str, Any] | None) -> AttacksRecord | None:
+    if plain is None:
+        return None
+    found = tuple(_make(Attack, each) for each in plain["found"])
+    return _make(AttacksRecord, plain, {"found": found})
 
 
 def _treatment(plain: Mapping[str, Any], columns: dict[str, Any]) -> TreatmentRecord:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pigou.checks import BoolArray, FloatArray
 from pigou.errors import InvalidArgument, require
+from pigou.federation.attacks import Attack
 from pigou.terms import MICRO
 
 TreatmentName = Literal["no noise", "unpriced", "priced"]
@@ -59,6 +60,14 @@ class CertificateRecord:
     budget_residual: float  # expected, in units of cost
     better_off: float  # share of clients better off than without prices
     text: str  # the certificate in sentences
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttacksRecord:
+    """What cheating would bring on the run's own task (section 9)."""
+
+    seeds: int  # runs behind each mean
+    found: tuple[Attack, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +188,7 @@ class RunRecord:
     split: str  # who holds which data, in one line
     family_error: float  # of the noise audit
     treatments: tuple[TreatmentRecord, ...] = field(default=())
+    attacks: AttacksRecord | None = None  # None where they were not measured
 
     def __post_init__(self) -> None:
         n = len(self.clients)

@@ -38,7 +38,7 @@ def calibration(record: CalibrationRecord) -> go.Figure:
     ends = np.log10([drawn.min() / MARGIN, drawn.max() * MARGIN]).tolist()
     return look.figure(
         [points, *lines],
-        look.axis("error Δ of the shared model, per number", log=True),
+        look.axis("error Δ, per number", log=True),
         look.axis("excess training loss", log=True, range=ends),
     )
 

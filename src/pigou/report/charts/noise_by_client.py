@@ -20,8 +20,7 @@ Column = tuple[FloatArray, dict[str, Any]]
 
 def noise_by_client(record: RunRecord) -> go.Figure:
     """Each client's last upload: a row each or, where they are many, in order."""
-    columns = _columns(record)
-    log = wide(np.concatenate([values for values, _ in columns]))
+    columns, log = _columns(record), on_log_axis(record)
     noise = look.axis(NOISE, log=log, **({} if log else {"rangemode": "tozero"}))
     n = len(record.clients)
     if clients.by_name(n):
@@ -32,6 +31,11 @@ def noise_by_client(record: RunRecord) -> go.Figure:
     parts = groups(key)
     traces = [clients.points(values, parts, record.clients, how) for values, how in columns]
     return look.figure(traces, clients.rank_axis(order, n), noise)
+
+
+def on_log_axis(record: RunRecord) -> bool:
+    """Whether the noise spans so much that it takes a log axis, which has no place for 0."""
+    return wide(np.concatenate([values for values, _ in _columns(record)]))
 
 
 def _columns(record: RunRecord) -> list[Column]:

@@ -8,8 +8,8 @@ from plotly.subplots import make_subplots
 
 from pigou.checks import FloatArray
 from pigou.report import look
-from pigou.report.charts.noise_by_client import ANNOUNCED, NOISE
-from pigou.report.crowd import quantiles, wide
+from pigou.report.charts.noise_by_client import ANNOUNCED, NOISE, on_log_axis
+from pigou.report.crowd import quantiles
 from pigou.report.markup import label
 from pigou.report.reading import main, noisy
 from pigou.runs import RunRecord
@@ -77,7 +77,7 @@ def _lines(record: RunRecord, i: int) -> list[go.Scatter]:
 
 def _axes(record: RunRecord) -> tuple[dict[str, Any], dict[str, Any]]:
     shown = noisy(record)
-    log = wide(np.concatenate([each.sigma.ravel() for each in shown]))
+    log = on_log_axis(record)
     noise = look.axis(NOISE, log=log, **({} if log else {"rangemode": "tozero"}))
     return look.rounds_axis(max(each.rounds for each in shown)), noise
 

@@ -34,7 +34,7 @@ def social_cost(record: RunRecord) -> go.Figure:
     lines = [look.line(each, _numbers(each), ratio(each)) for each in shown]
     most = max(each.rounds for each in shown)
     least = _level([1, most], [1.0, 1.0], "the least possible")
-    title = "social cost, multiples of the least"
+    title = "social cost over the least"
     return look.figure([*lines, least], _rounds(record), look.axis(title, log=log))
 
 
@@ -45,7 +45,7 @@ def error(record: RunRecord) -> go.Figure:
     seen = [_estimate(each) for each in shown]
     both = [each.error_true for each in shown] + [each.error_estimate for each in shown]
     log = wide(np.concatenate(both))
-    title = "error Δ of the shared model, per number"
+    title = "error Δ, per number"
     return look.figure([*played, *seen], _rounds(record), look.axis(title, log=log))
 
 

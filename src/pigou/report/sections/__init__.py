@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from pigou.report.sections.attacks import attacks
 from pigou.report.sections.audit import audit
 from pigou.report.sections.calibration import calibration
 from pigou.report.sections.certificate import certificate
@@ -28,6 +29,7 @@ SECTIONS: Final = (
     audit,
     faults,
     conducts,
+    attacks,
     certificate,
     calibration,
     limits,

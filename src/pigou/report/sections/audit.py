@@ -9,9 +9,9 @@ from pigou.report import look
 from pigou.report.charts import audit as charts
 from pigou.report.crowd import NAMED
 from pigou.report.markup import Html, chart, paragraph
-from pigou.report.reading import flagged, main
+from pigou.report.reading import client_name, flagged, main, named
 from pigou.report.section import Section
-from pigou.report.words import counted, listed, percent
+from pigou.report.words import counted, percent
 from pigou.runs import RunRecord, TreatmentRecord
 
 MOST: Final = 60  # rows of the map where not all clients are on it
@@ -68,12 +68,12 @@ def _found(record: RunRecord, shown: TreatmentRecord) -> Iterator[str]:
         return
     first = int(np.flatnonzero(found.any(axis=1))[0]) + 1
     yield (
-        f"Flagged at least once: {listed([record.clients[i] for i in who])} ({who.size:,} of "
+        f"Flagged at least once: {named(record, who)} ({who.size:,} of "
         f"{counted(len(record.clients), 'client')}), first in round {first}."
     )
     often = who[np.argsort(-found[:, who].sum(axis=0), kind="stable")]
     most = int(found[:, often[0]].sum())
-    name = record.clients[often[0]]
+    name = client_name(record, often[0])
     yield f"Most often: {name}, in {most:,} of {counted(shown.rounds, 'round')}."
 
 

@@ -1,7 +1,7 @@
 """What an independent check says of the announced terms."""
 
 from pigou.report.markup import Html, element, facts, paragraph
-from pigou.report.reading import find
+from pigou.report.reading import called, find
 from pigou.report.section import Section
 from pigou.report.words import money, number, percent
 from pigou.runs import RunRecord
@@ -26,13 +26,13 @@ def certificate(record: RunRecord) -> Section:
 
 def _verdict(record: RunRecord, found: CertificateRecord) -> tuple[Html, ...]:
     verdict = "It found none: the certificate holds." if found.ok else "The certificate FAILS."
-    gain = f"{100.0 * found.max_gain:.2g} % of its own cost, by {found.worst_client}"
+    gain = f"{100.0 * found.max_gain:.2g} % of its own cost, by {called(found.worst_client)}"
     reserve = money(found.budget_residual * record.money, record.currency)
     return (
         element("p", verdict, class_="good" if found.ok else "notice"),
         facts(
             [
-                ("Largest gain found", gain),
+                ("Largest gain found", gain if found.max_gain > 0 else "none"),
                 ("Social cost", f"{number(found.ratio_to_optimum)} times the least possible"),
                 (
                     "With any weights",

@@ -7,7 +7,7 @@ import numpy as np
 from pigou.checks import FloatArray
 from pigou.report.charts import money as charts
 from pigou.report.markup import Html, chart, paragraph
-from pigou.report.reading import billed, find
+from pigou.report.reading import billed, client_name, find
 from pigou.report.section import Section
 from pigou.report.sections.people import people
 from pigou.report.words import amount, counted, listed, money, net, places
@@ -64,13 +64,19 @@ def _extremes(record: RunRecord, priced: TreatmentRecord) -> str:
     decimals = places(total)
     most, least = int(total.argmax()), int(total.argmin())
     told = [
-        f"{record.clients[i]} {net(total[i], decimals, record.currency)}" for i in (most, least)
+        f"{client_name(record, i)} {net(total[i], decimals, record.currency)}"
+        for i in (most, least)
     ]
     owing, owed = int((total > 0).sum()), int((total < 0).sum())
     return (
-        f"After the run, {counted(owing, 'client')} owe money and {owed:,} are owed some. At the "
-        f"two ends, {told[0]} and {told[1]}."
+        f"After the run, {counted(owing, 'client')} {_verb(owing, 'owe')} money and {owed:,} "
+        f"{_verb(owed, 'be')} owed some. At the two ends, {told[0]} and {told[1]}."
     )
+
+
+def _verb(many: int, verb: str) -> str:
+    one, more = {"owe": ("owes", "owe"), "be": ("is", "are")}[verb]
+    return one if many == 1 else more
 
 
 def _table(record: RunRecord, priced: TreatmentRecord) -> Html:

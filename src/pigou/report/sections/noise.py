@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pigou.report.charts.noise_by_client import noise_by_client
+from pigou.report.charts.noise_by_client import noise_by_client, on_log_axis
 from pigou.report.charts.noise_by_round import FEW, noise_by_round
 from pigou.report.crowd import EACH, GROUPS, NAMED
 from pigou.report.markup import Html, chart, paragraph
@@ -51,7 +51,7 @@ def _not_drawn(record: RunRecord) -> list[Html]:
     zero = sum(int((each.sigma == 0).any(axis=0).sum()) for each in noisy(record))
     endless = sum(int(np.isinf(each.sigma).any(axis=0).sum()) for each in noisy(record))
     told = []
-    if zero:
+    if zero and on_log_axis(record):
         told.append("Noise of 0 cannot stand on a log axis: where it was added, a dot is missing.")
     if endless:
         told.append("Unlimited noise is not drawn.")

@@ -6,7 +6,17 @@ import numpy as np
 
 from pigou.report import look
 from pigou.report.markup import Html, bullets, element, joined, link, paragraph, table
-from pigou.report.reading import absent, billed, find, flagged, last_noise, main, noisy, ratio
+from pigou.report.reading import (
+    absent,
+    billed,
+    find,
+    flagged,
+    last_noise,
+    main,
+    named,
+    noisy,
+    ratio,
+)
 from pigou.report.section import Section
 from pigou.report.words import SIGMA, counted, listed, money, number, percent, span
 from pigou.runs import RunRecord, TreatmentRecord
@@ -34,7 +44,8 @@ def _accuracy(record: RunRecord) -> str:
     ]
     rounds = {each.rounds for each in record.treatments if each.rounds}
     when = counted(rounds.pop(), "round") if len(rounds) == 1 else "its last round"
-    return f"After {when} the model gets {listed(parts)} of the test samples right."
+    share = "this share of the test samples right"
+    return f"After {when} the shared model gets {share}: {listed(parts)}."
 
 
 def _cost(record: RunRecord) -> str:
@@ -117,8 +128,8 @@ def _troubles(record: RunRecord, shown: TreatmentRecord) -> Iterator[Html]:
         yield joined(["The ", link("certificate", "certificate"), " does not hold."])
     caught = np.flatnonzero(flagged(shown).any(axis=0))
     if caught.size:
-        names = listed([record.clients[i] for i in caught])
-        yield joined(["The ", link("audit", "noise audit"), f" flagged {names}."])
+        told = f" flagged {counted(caught.size, 'client')}: {named(record, caught)}."
+        yield joined(["The ", link("audit", "noise audit"), told])
     missing, refused = int(absent(shown).sum()), len(shown.refusals)
     if missing or refused:
         many = f"{counted(missing, 'upload')} missing, {counted(refused, 'message')} refused"

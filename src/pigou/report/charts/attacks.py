@@ -1,0 +1,43 @@
+"""What cheats gain, with and without the refund rule."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pigou.federation.attacks import Attack
+from pigou.report import look
+from pigou.report.charts import clients
+from pigou.report.glossary import attack_name
+from pigou.report.markup import label
+from pigou.runs import RunRecord
+from pigou.runs.record import AttacksRecord
+
+RULES = {
+    False: ("refunds for everybody", "#d55e00", "circle", -0.14),
+    True: ("no refund for who fails the audit", "#0072b2", "diamond", 0.14),
+}
+ERRORS = 2.0  # standard errors either way
+
+
+def gains(found: AttacksRecord, record: RunRecord) -> go.Figure:
+    """A row per attack: the gain of all cheats together, against being honest."""
+    names = list(dict.fromkeys(each.name for each in found.found))
+    traces = [
+        _points([each for each in found.found if each.refund_rule == rule], names, record, rule)
+        for rule in sorted({each.refund_rule for each in found.found})
+    ]
+    money = look.axis(f"gain, {label(record.currency)}", zeroline=True, zerolinecolor="#555")
+    height = clients.height(len(names)) + clients.ROW * len(names) // 2
+    return look.figure(traces, money, clients.rows([attack_name(name) for name in names]), height)
+
+
+def _points(attacks: list[Attack], names: list[str], record: RunRecord, rule: bool) -> go.Scatter:
+    name, colour, symbol, shift = RULES[rule]
+    errors = ERRORS * record.money * np.array([each.gain_error for each in attacks])
+    return go.Scatter(
+        x=record.money * np.array([each.gain for each in attacks]),
+        y=[names.index(each.name) + shift for each in attacks],
+        error_x={"type": "data", "array": errors, "thickness": 1.5},
+        name=name,
+        mode="markers",
+        marker={"color": colour, "symbol": symbol, "size": 9},
+    )
