@@ -133,6 +133,9 @@ class Beta(Population):
         return np.asarray(betaincinv(self.a, self.b, _shares(p)))
 
 
+WIDEST = 1e4  # sd over the range: beyond, a mean far out is lost in rounding
+
+
 @dataclass(frozen=True, init=False)
 class TruncatedNormal(Population):
     """A normal distribution given that it falls between low and high.
@@ -153,6 +156,9 @@ class TruncatedNormal(Population):
         _require_range(low, high)
         put(self, "low", float(low))
         put(self, "high", float(high))
+        widest = WIDEST * (self.high - self.low)
+        wide = f"must be at most {widest:g}: a wider one is all but uniform on [{low:g}, {high:g}]"
+        require(self.sd <= widest, "sd", wide, sd)
         mass = float(ndtr(self._ends()[2]))
         require(mass > 0, "mean", f"must leave some probability in [{low:g}, {high:g}]", mean)
 

@@ -139,6 +139,16 @@ def test_discretising_a_smooth_quantile_converges_as_the_square() -> None:
     assert coarse / fine == pytest.approx(100, rel=0.05)  # the mid-point rule's 1/k^2
 
 
+@pytest.mark.parametrize("mean", [0.5, -3e5, 3e5])
+def test_the_widest_normal_is_all_but_uniform(mean: float) -> None:
+    """Its log density falls by |a| (b - a) < 30 / 10^4 in all: an eighth of that bounds quantiles,
+    a twelfth the mean; the mean's own rounding is 10^-5."""
+    wide, shares = TruncatedNormal(mean, 1e4), np.linspace(0.0, 1.0, 101)
+    np.testing.assert_allclose(wide.quantile(shares), shares, atol=3.1e-3 / 8)
+    assert wide.mean == pytest.approx(0.5, abs=3.1e-3 / 12 + 2e-5)
+    assert (wide.mean < 0.5) == (mean < 0) or mean == 0.5
+
+
 def test_discretising_one_type_gives_it_back() -> None:
     only = discretise(listed([0.3]), 5)
     assert only.types.tolist() == [0.3]
@@ -161,6 +171,8 @@ def test_given_arrays_stay_untouched_and_results_are_read_only() -> None:
         (lambda: Finite([0.8, 0.2], [0.5, 0.5]), ["types", "increase"]),
         (lambda: Finite([0.2, 1.2], [0.5, 0.5]), ["types", "[0, 1]", "1.2"]),
         (lambda: Finite([], []), ["types", "empty"]),
+        (lambda: TruncatedNormal(0.5, 1e20), ["sd", "at most 10000", "uniform", "1e+20"]),
+        (lambda: TruncatedNormal(1e20, 1e20), ["sd", "at most"]),
         (lambda: Finite([0.2, math.nan], [0.5, 0.5]), ["types", "finite", "nan"]),
         (lambda: Finite([0.2, 0.8], [0.5, 0.4]), ["probabilities", "sum to 1", "0.9"]),
         (lambda: Finite([0.2, 0.8], [1.0, 0.0]), ["probabilities", "> 0"]),
