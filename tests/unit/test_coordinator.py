@@ -1,56 +1,20 @@
 """The server's state machine: phases, faults, dropouts, and a state that can be resumed."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.coordinators import ALPHA, NAMES, D, opened, plan, play, update
 
 from pigou import AccuracyLoss, InvalidArgument, Setting
-from pigou.federation.audit import AuditRule
 from pigou.federation.bills import bill
 from pigou.federation.coordinator import Coordinator, OutOfPhase, Phase
 from pigou.federation.intake import Reason
 from pigou.federation.plan import Limits, Plan
 from pigou.federation.protocol import Report, Update
-from pigou.federation.rounds import ClosedRound
 from pigou.federation.state import STATE_CODEC
 from pigou.mechanisms import Groves, Pigouvian, PostedPrice, Unpriced, billing
-from pigou.mechanisms.base import Mechanism
-from pigou.paper.pricing import PaperPricing
-
-D = 600
-ALPHA = [0.2, 0.35, 0.5, 0.65, 0.8]
-NAMES = ("a", "b", "c", "d", "e")
-
-
-def plan(mechanism: Mechanism, **changes: object) -> Plan:
-    setting = Setting(5, AccuracyLoss.bound(16.0, 2.0), 0.5)
-    made = Plan(consortium="club", run="run", clients=NAMES, setting=setting, mechanism=mechanism)
-    return replace(made, **changes)  # type: ignore[arg-type]
-
-
-def opened(rules: Plan) -> Coordinator:
-    coordinator = Coordinator(rules, ((D,),))
-    coordinator.open()
-    if rules.mechanism.report_space is not None:
-        for name, alpha in zip(NAMES, ALPHA, strict=True):
-            assert coordinator.report(Report("run", name, alpha)) is None
-    coordinator.close_reports()
-    return coordinator
-
-
-def update(coordinator: Coordinator, name: str, seed: int, scale: float = 0.2) -> Update:
-    said = coordinator.announcement()
-    noise = np.random.default_rng([seed, NAMES.index(name)]).normal(0, scale, D)
-    return Update("run", said.round, said.attempt, name, (noise,))
-
-
-def play(coordinator: Coordinator, names: Sequence[str] = NAMES, seed: int = 0) -> ClosedRound:
-    for name in names:
-        assert coordinator.receive(update(coordinator, name, seed)) is None
-    return coordinator.close_round()
 
 
 def phase_of(coordinator: Coordinator) -> Phase:
@@ -245,22 +209,6 @@ def test_posted_prices_learn_and_keep_what_they_learnt_over_dropouts() -> None:
     assert coordinator.terms.active.all()
 
 
-def test_clients_failing_the_audit_lose_their_refund_and_the_sum_stays_zero() -> None:
-    rules = plan(Pigouvian(), audit=AuditRule(family_error=0.01, bar_refund=True))
-    coordinator = opened(rules)
-    assert coordinator.terms is not None
-    assert coordinator.terms.sigma is not None
-    for name, sigma in zip(NAMES, coordinator.terms.sigma, strict=True):
-        scale = 0.0 if name == "c" else float(sigma)
-        coordinator.receive(update(coordinator, name, 0, scale))
-    statements = bill(coordinator.close_round()).statements
-    by_name = {s.client: s for s in statements}
-    assert by_name["c"].refund == 0
-    assert not by_name["c"].refundable
-    assert sum(s.net for s in statements) == 0
-    assert all(by_name[name].refund > 0 for name in "abde")
-
-
 def reported(rules: Plan, reports: dict[str, Any]) -> Coordinator:
     coordinator = Coordinator(rules, ((D,),))
     coordinator.open()
@@ -336,37 +284,6 @@ def test_an_upload_at_the_announced_limit_is_billed_whatever_the_prices() -> Non
     refusal = beyond.receive(Update("run", 1, 1, "a", (1.001 * extreme,)))
     assert refusal is not None
     assert refusal.reason is Reason.TOO_LARGE
-
-
-def test_those_who_arrive_are_audited_against_what_they_had_been_told() -> None:
-    coordinator = opened(plan(Pigouvian(), audit=AuditRule(family_error=0.01)))
-    assert coordinator.terms is not None
-    told = coordinator.terms.sigma
-    assert told is not None
-    for name in NAMES[:3]:
-        scale = float(told[NAMES.index(name)])
-        assert coordinator.receive(update(coordinator, name, 0, scale)) is None
-    closed = coordinator.close_round()
-    assert closed.terms.sigma is not None
-    assert closed.judgement is not None
-    moved = closed.terms.sigma[:3] / told[:3]
-    assert (moved < 0.8).all()  # targets for three: noise would be far too much for these
-    assert closed.judgement.audit.failing() == []
-
-
-def test_the_papers_weights_are_the_committed_inverse_squares() -> None:
-    coordinator = opened(plan(PaperPricing()))
-    terms = coordinator.terms
-    assert terms is not None
-    assert terms.sigma is not None
-    precision = terms.sigma**-2
-    np.testing.assert_allclose(terms.weights, precision / precision.sum(), rtol=1e-12)
-    uploads = np.stack([update(coordinator, name, 0).arrays[0] for name in NAMES])  # type: ignore[index]
-    closed = play(coordinator)
-    np.testing.assert_allclose(closed.aggregate()[0], terms.weights @ uploads, rtol=1e-12)
-    error = closed.judgement.error if closed.judgement else None
-    sampling = 4 * np.sqrt(2 / D)  # four standard deviations of one client's, more than the mean's
-    assert error == pytest.approx(0.2 * np.sqrt(np.square(terms.weights).sum()), rel=sampling)
 
 
 def test_clients_of_weight_zero_are_neither_compared_nor_billed() -> None:
