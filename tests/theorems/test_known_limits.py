@@ -11,7 +11,7 @@ from tests.federations import digits_task
 from tests.strategies import rngs
 
 from pigou import AccuracyLoss, InvalidArgument, Setting
-from pigou.federation.attacks import Attack, Scene, measured
+from pigou.federation.attacks import Attack, Scene, loud_majority, measured
 from pigou.federation.attacks.example import digits_scene
 from pigou.federation.attacks.tables import copycat_bills, ring_bills
 from pigou.federation.bills import bill
@@ -87,7 +87,8 @@ def test_the_copycats_bill_is_that_of_simulated_uploads(progress: float) -> None
 @cache
 def found(posted: bool = False) -> dict[tuple[str, bool], Attack]:
     mechanism = PostedPrice(rounds=ROUNDS) if posted else Pigouvian(rounds=ROUNDS)
-    attacks = measured(digits_scene(mechanism), SEEDS)
+    scene = digits_scene(mechanism)
+    attacks = (*measured(scene, SEEDS), *loud_majority(scene, SEEDS))
     return {(attack.name, attack.refund_rule): attack for attack in attacks}
 
 

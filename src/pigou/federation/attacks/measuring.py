@@ -10,7 +10,7 @@ of the model reveals nothing and has no privacy cost, whatever noise it carries;
 that stays away, which is shown beside the attacks: that much anybody can save.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -88,18 +88,36 @@ class _Run:
 
 
 def measured(scene: Scene, seeds: int = 8) -> tuple[Attack, ...]:
-    """Staying away, copycats without and with noise, small and large rings, and Sybils."""
-    count("seeds", seeds, least=2)
+    """Staying away, copycats without and with noise, a small and a large ring, and Sybils."""
     n = scene.setting.n
-    small, large = max(2, n // 5), n - n // 2 + 1
+    small = max(2, n // 5)
     inside: dict[tuple[str, int], Conduct] = {
         ("stays away", 1): Dropout(rate=1.0),
         ("copycat", 1): Copycat(),
         ("copycat with noise", 1): Copycat(noise_factor=1.0),
         ("ring sharing its noise", small): Ring(),
-        ("ring of more than half", large): Ring(),
-        ("loud ring of more than half", large): Ring(noise_factor=LOUD),
+        ("ring of more than half", majority(n)): Ring(),
     }
+    return _against_honest(scene, inside, small, seeds)
+
+
+def loud_majority(scene: Scene, seeds: int = 8) -> tuple[Attack, ...]:
+    """A ring of more than half with ten times the noise that is best for it: it ruins the model."""
+    name = ("loud ring of more than half", majority(scene.setting.n))
+    return _against_honest(scene, {name: Ring(noise_factor=LOUD)}, 0, seeds)
+
+
+def majority(n: int) -> int:
+    """The smallest ring that is paid for its noise."""
+    return n // 2 + 1
+
+
+def _against_honest(
+    scene: Scene, inside: Mapping[tuple[str, int], Conduct], sybils: int, seeds: int
+) -> tuple[Attack, ...]:
+    """Each attack by so many clients, and Sybils if any, under each rule that there can be."""
+    count("seeds", seeds, least=2)
+    n = scene.setting.n
     rules = (False, True) if scene.announces_targets else (False,)
     found = []
     for rule in rules:
@@ -107,9 +125,10 @@ def measured(scene: Scene, seeds: int = 8) -> tuple[Attack, ...]:
         honest, *cheats = _batch(scene, [(Obedient(), 1), *attacks], rule, seeds)
         for (name, k), runs in zip(inside, cheats, strict=True):
             found.append(_compared(name, np.arange(k), rule, honest, runs))
-        (runs,) = _batch(_with_sybils(scene, small), [(Copycat(), -small)], rule, seeds)
-        accounts = np.concatenate([[0], np.arange(n, n + small)])
-        found.append(_compared("Sybils that copy", accounts, rule, honest, runs))
+        if sybils:
+            (runs,) = _batch(_with_sybils(scene, sybils), [(Copycat(), -sybils)], rule, seeds)
+            accounts = np.concatenate([[0], np.arange(n, n + sybils)])
+            found.append(_compared("Sybils that copy", accounts, rule, honest, runs))
     return tuple(found)
 
 
