@@ -8,7 +8,7 @@ from pigou.federation.audit import AuditRule
 from pigou.federation.bills import bill
 from pigou.federation.coordinator import Coordinator
 from pigou.federation.state import STATE_CODEC
-from pigou.mechanisms import Pigouvian
+from pigou.mechanisms import Pigouvian, PostedPrice
 from pigou.paper.pricing import PaperPricing
 
 
@@ -26,6 +26,18 @@ def test_clients_failing_the_audit_lose_their_refund_and_the_sum_stays_zero() ->
     assert not by_name["c"].refundable
     assert sum(s.net for s in statements) == 0
     assert all(by_name[name].refund > 0 for name in "abde")
+
+
+def test_nobody_is_barred_where_no_target_was_announced() -> None:
+    """The comparison with the bulk is a heuristic: it flags, and costs nobody a refund."""
+    coordinator = opened(plan(PostedPrice(), audit=AuditRule(bar_refund=True)))
+    for name in NAMES:
+        coordinator.receive(update(coordinator, name, 0, 0.0 if name == "c" else 0.2))
+    closed = coordinator.close_round()
+    assert closed.judgement is not None
+    assert closed.judgement.audit.failing() == [2]
+    assert all(statement.refundable for statement in bill(closed).statements)
+    assert all(statement.refund > 0 for statement in bill(closed).statements)
 
 
 def test_those_who_arrive_are_audited_against_what_they_had_been_told() -> None:
