@@ -17,10 +17,11 @@ from benchmarks.table import Ratio, medians, seconds
 from numpy.typing import NDArray
 
 from pigou import AccuracyLoss, Setting
+from pigou.federation.bills import bill
 from pigou.federation.client import Cohort
 from pigou.federation.conduct import Selfish
 from pigou.federation.learners import SquaredSVM
-from pigou.federation.local import begin, simulate
+from pigou.federation.local import Passed, begin, simulate
 from pigou.federation.plan import Plan
 from pigou.federation.replica import Replica
 from pigou.federation.shards import Shards
@@ -86,7 +87,7 @@ def random_features(rng: np.random.Generator, n: int) -> Numbers:
 
 
 def run(task: Supervised, rounds: int, replicas: int = 1) -> None:
-    """Replicas that differ in their noise and types, priced."""
+    """Replicas that differ in their noise and types, priced, with everybody's statements."""
     n = task.n
     setting = Setting(n, AccuracyLoss(1.0, 1.0), 0.001)
     names = tuple(map(str, range(n)))
@@ -102,7 +103,11 @@ def run(task: Supervised, rounds: int, replicas: int = 1) -> None:
         alpha = np.random.default_rng(k).uniform(0.1, 0.9, n)
         cohort = Cohort.of(np.arange(n), alpha, Selfish())
         running.append(begin(task, Replica(plan=plan, cohorts=(cohort,), seed=k)))
-    simulate(task, running, lambda _: None)
+
+    def watch(passed: Passed) -> None:
+        bill(passed.closed)
+
+    simulate(task, running, watch)
 
 
 def bare_loop(task: Supervised, rounds: int) -> float:

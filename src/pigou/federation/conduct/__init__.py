@@ -2,7 +2,15 @@
 
 from types import MappingProxyType
 
-from pigou.federation.conduct.base import Conduct, Outcome, Play, Truthful, View
+from pigou.federation.conduct.base import (
+    Conduct,
+    Outcome,
+    Play,
+    Truthful,
+    View,
+    best_response,
+    targets,
+)
 from pigou.federation.conduct.dishonest import Copycat, Dropout, Lying, Ring, Silent
 from pigou.federation.conduct.honest import Obedient, Selfish
 from pigou.federation.conduct.learning import Learning
@@ -29,4 +37,6 @@ __all__ = [
     "Silent",
     "Truthful",
     "View",
+    "best_response",
+    "targets",
 ]
