@@ -114,6 +114,28 @@ def test_a_wrong_public_spread_makes_lies_pay(n: int, assumed: float, least: flo
     assert max(largest_gain(game, right, game.alpha, i, lies) for i in range(n)) <= GAIN
 
 
+def test_two_clients_who_lie_together_can_gain() -> None:
+    """The theorem is about one client: what two of five gain by both reporting 0."""
+    alpha, pair = np.array([0.84, 0.87, 0.11, 0.79, 0.88]), [2, 3]
+    game = Game(Setting(5, PAPER, 0.5), alpha)
+    lie = alpha.copy()
+    lie[pair] = 0.0
+    rule = announced(Groves(), game.setting)
+    honest, lied = rule(alpha), rule(lie)
+    assert honest.sigma is not None and lied.sigma is not None
+
+    def joint(terms: Terms, sigma: Floats) -> float:
+        bills = sum(net_bill(game, terms, i, sigma) for i in pair)
+        return float(game.costs(sigma)[pair].sum() + bills + terms.transfers[pair].sum())
+
+    noise = lied.sigma.copy()
+    noise[pair] = 0.166, 0.319
+    gain = joint(honest, honest.sigma) - joint(lied, noise)
+    assert gain > 0.15 * game.costs(honest.sigma)[pair].sum()
+    for i in pair:  # alone, neither gains anything
+        assert largest_gain(game, rule, alpha, i, [0.0]) <= GAIN
+
+
 @given(game=games(least=3, most=8), rng=rngs(), spread_reported=st.booleans())
 @settings(deadline=None, max_examples=60)
 def test_exchange_is_the_optimum_of_each_changed_profile(

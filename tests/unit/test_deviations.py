@@ -187,7 +187,7 @@ def test_float64_uploads_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(passes) == 1
 
 
-@pytest.mark.parametrize("scale", [1e-25, 1e-19, 1e19, 1e25, 1e37])
+@pytest.mark.parametrize("scale", [1e-25, 1e-21, 1e-19, 1e19, 1e25, 1e37])
 def test_float32_squares_that_float32_cannot_hold(scale: float) -> None:
     rng = np.random.default_rng(13)
     updates = (scale * rng.standard_normal((5, 50))).astype(np.float32)
