@@ -16,6 +16,7 @@ from pigou.comparison.judging import LARGEST, PAIRS, SOME, whom
 from pigou.comparison.play import truthful
 from pigou.mechanisms import Groves, Menu, Pigouvian, PostedPrice, Unpriced
 from pigou.mechanisms.billing import expected_deviations
+from pigou.paper import PaperPricing
 from pigou.population import Uniform, two_point
 from pigou.scenario import MECHANISMS, Details
 from pigou.terms import Terms
@@ -107,6 +108,24 @@ def test_a_menu_s_targets_are_played_by_its_types_and_best_responses_by_others()
     np.testing.assert_array_equal(between.reports, TYPES)
     best = equilibrium(between.game, between.terms.unit_price).sigma
     np.testing.assert_array_equal(between.sigma, best)
+
+
+def test_elsewhere_targets_are_asked_for_and_best_responses_played() -> None:
+    """Under the paper's printed prices they differ: its targets are no equilibrium of them."""
+    printed = play(GAME, PaperPricing(verbatim=True))
+    best = equilibrium(printed.game, printed.terms.unit_price).sigma
+    np.testing.assert_array_equal(printed.sigma, best)
+    assert printed.terms.sigma is not None
+    assert np.abs(np.log(printed.sigma / printed.terms.sigma)).max() > 0.01
+
+
+def test_the_reserve_is_that_on_average_where_types_are_drawn() -> None:
+    """Three low types of ten, where five are expected: this draw leaves money, the average none."""
+    population = two_point(0.25, 0.75, 0.5)
+    row = rows_of(GAME, Details(population=population, money=7.0), names=("menu",))["menu"]
+    drawn = play(GAME, Menu(population))
+    assert abs(drawn.reserve) > 1e-3 * drawn.social_cost
+    assert abs(row.reserve) <= 1e-12
 
 
 def test_true_reports_of_every_space() -> None:
