@@ -43,7 +43,7 @@ class Budget:
     charges: float
     refunds: float
     transfers: float  # report transfers, which go to the reserve
-    holds: bool  # charges and refunds keep it, or all money on average; else transfers may differ
+    holds: bool  # charges and refunds balance; with a constant refund, or all money on average
     ex_ante: float | None = None  # the residual on average over a population, where one was given
 
     @property
