@@ -98,7 +98,7 @@ def _in_single_precision(layers: list[Layer]) -> bool:
 def _known(squares: FloatArray, mean: tuple[FloatArray, ...]) -> bool:
     """Whether float32 runs could hold these distances, and tell them from the mean's rounding."""
     with np.errstate(over="ignore"):
-        length = sum(float(np.vecdot(part.ravel(), part.ravel())) for part in mean)
+        length = sum(float(_lengths(part.reshape(1, -1))[0]) for part in mean)
     return bool((np.isfinite(squares) & (squares > max(LEAST, CLOSE**2 * length))).all())
 
 
@@ -118,8 +118,15 @@ def _squares(layer: Layer, columns: slice, mean: FloatArray, least: DTypeLike) -
         centre = mean.astype(np.result_type(least, block.dtype))
         for first in range(0, len(block), height):
             away = block[first : first + height] - centre
-            squares.append(np.vecdot(away, away))
+            squares.append(_lengths(away))
     return np.concatenate(squares, dtype=np.float64)
+
+
+def _lengths(rows: NDArray[Any]) -> NDArray[Any]:
+    """Squares of the rows' lengths, without the threads that BLAS starts for long float64 rows."""
+    if rows.dtype == np.float32:
+        return np.asarray(np.vecdot(rows, rows))
+    return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
 def _layers(updates: Updates, n: int, clients: NDArray[np.intp]) -> list[Layer]:
