@@ -205,3 +205,10 @@ def test_bad_input_is_named(make: object, names: list[str]) -> None:
     assert isinstance(caught.value, PigouError)
     for name in names:
         assert name in str(caught.value)
+
+
+def test_what_is_missing_to_a_sum_of_one_is_made_up_for() -> None:
+    """Shares that sum to 1 within 1e-9 are taken as meant, and then do sum to 1."""
+    made = Finite([0.2, 0.5, 0.8], [0.3, 0.3, 0.4 + 9e-10])
+    assert math.fsum(made.probabilities) == pytest.approx(1.0, abs=1e-15)
+    assert made.probabilities[2] > 0.4
