@@ -137,6 +137,52 @@ def test_a_wrong_bill_is_found_though_signed(book: Ledger, field: str) -> None:
     assert set(found) - {"the statement is among those that the head signs"}
 
 
+def share(statement: Statement, charge: int) -> int:
+    """The refund that goes with a charge, by the numbers that the statement gives of the others."""
+    entitled = statement.billed - statement.barred
+    of_others = statement.total_charge - statement.barred_charge - charge
+    return of_others // (entitled - 1) + statement.barred_charge // entitled
+
+
+@given(
+    st.integers(3, 8),
+    st.integers(0, 10**6),
+    st.sampled_from([np.float32, np.float64]),
+    st.lists(st.integers(0, 7), max_size=1),
+    st.one_of(st.just(0.0), st.floats(-12, 1).map(lambda e: 10.0**e)),
+    st.integers(-(10**6), 10**6) | st.integers(-5, 5) | st.none(),
+    st.integers(-(10**6), 10**6) | st.integers(-5, 5) | st.none(),
+)
+@settings(deadline=None, max_examples=300)
+def test_no_lie_is_worth_more_than_rounding(
+    n: int,
+    seed: int,
+    dtype: Any,
+    barred: list[int],
+    deviation_off: float,
+    charge_off: int | None,
+    refund_off: int | None,
+) -> None:
+    """Whatever the server makes of deviation, charge and refund, also in accordance with each other
+    (None): if the client's check agrees, the bill is off by rounding alone."""
+    billed = billed_round(n, 30, seed, dtype, barred=[k for k in barred if 0 < k < n])
+    true = billed.settled.statements[0]
+    claimed = true.deviation * (1 + deviation_off)
+    exact = true.coefficient * 1e6 * claimed
+    charge = round(exact) if charge_off is None else true.charge + charge_off
+    refund = share(true, charge) if refund_off is None else true.refund + refund_off
+    lie = replace(true, deviation=claimed, charge=charge, refund=refund)
+    signed = SignedStatement(lie, (), SignedHead("", 1, "", "", ""))
+    key = Ed25519PrivateKey.generate().public_key()
+    for seen in (evidence(billed, 0), others(billed, 0)):
+        findings = check_statement(signed, key, seen)[2:]  # after those of signatures
+        if all(each.ok for each in findings):
+            _, slack = deviation(seen, n)
+            allowed = true.coefficient * 1e6 * 2 * slack
+            assert abs(lie.charge - true.charge) <= allowed + 2
+            assert abs(lie.refund - true.refund) <= allowed / (n - 1) + 2
+
+
 @pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Statement)])
 def test_no_field_can_be_changed_after_signing(book: Ledger, field: str) -> None:
     posted = book.post(billed_round().settled)
