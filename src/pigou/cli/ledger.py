@@ -146,7 +146,7 @@ def verify(
     trusted = None if key is None else keys.load_public(key)
     with _opened(ledger) as book:
         found = book.verify(kept, trusted)
-    counts = f"{found.entries} entries with {found.postings} postings"
+    counts = f"{_count(found.entries, 'entry', 'entries')} with {_count(found.postings, 'posting')}"
     if not found.ok:
         print_lines(f"FAILS after {counts}: {found.fault}.")
         raise typer.Exit(FAILED)
@@ -258,7 +258,11 @@ def _save(folder: Path, lines: list[Line]) -> str:
     except OSError as error:
         raise PigouError(f"statements cannot be written to {folder}: {error.strerror}") from error
     saved = sum(line.signed is not None for line in lines)
-    return f"Saved {saved} signed statements in {folder}."
+    return f"Saved {_count(saved, 'signed statement')} in {folder}."
+
+
+def _count(number: int, one: str, more: str = "") -> str:
+    return f"{number} {one if number == 1 else more or one + 's'}"
 
 
 def _evidence(upload: Path | None, mean: Path | None, others: Path | None) -> Evidence | None:
