@@ -289,6 +289,25 @@ def test_arrays_survive_the_file(tmp_path: Path) -> None:
     assert digest(read_arrays(tmp_path / "one.npy")) == digest(layers[:1])
 
 
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_damaged_arrays_are_read_or_refused(tmp_path: Path, save: Any) -> None:
+    path = tmp_path / "layers.npz"
+    save(path, np.arange(30.0), np.zeros((2, 2), np.float32))
+    whole = path.read_bytes()
+    rng = np.random.default_rng(1)
+    refused = 0
+    for _ in range(300):
+        spoilt = bytearray(whole)
+        for at in rng.integers(len(whole), size=int(rng.integers(1, 4))):
+            spoilt[at] = int(rng.integers(256))
+        path.write_bytes(spoilt[: len(whole) - int(rng.integers(2)) * int(rng.integers(99))])
+        try:
+            assert all(isinstance(part, np.ndarray) for part in read_arrays(path))
+        except UnreadableDocument:
+            refused += 1
+    assert refused > 100
+
+
 def test_documents_of_another_kind(book: Ledger, tmp_path: Path) -> None:
     import json
 
@@ -306,6 +325,7 @@ def test_documents_of_another_kind(book: Ledger, tmp_path: Path) -> None:
         {"statement": {**plain["statement"], "charge": True}},
         {"statement": {**plain["statement"], "more": 1}},
         {"statement": {k: v for k, v in plain["statement"].items() if k != "charge"}},
+        {"statement": {**plain["statement"], "client": "\x1b[2J"}},
         {"head": {**plain["head"], "entry": "1"}},
     ]
     for change in spoilt:
