@@ -351,6 +351,16 @@ def test_two_writers_of_one_ledger_take_turns(ledger: Ledger, place: Place) -> N
     assert ledger.verify().entries == 8
 
 
+def test_limits_count_what_another_writer_posted(ledger: Ledger, place: Place) -> None:
+    half = LARGEST // 2
+    ledger.post(round_of("a", 1, [(half, 0), (0, half)]))
+    with Ledger(place.url, place.key) as other:
+        other.post(round_of("b", 1, [(half, 0), (0, half)]))
+    with pytest.raises(InvalidArgument, match="must keep its account's balance within 64 bits"):
+        ledger.post(round_of("a", 2, [(half, 0), (0, half)]))
+    assert ledger.balance("client-0") == 2 * half
+
+
 def test_errors_are_ours(ledger: Ledger) -> None:
     for error in (KeyRefused, LedgerRefused, NotALedger, UnknownClient, UnknownRun):
         assert issubclass(error, PigouError)
