@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Run
+from tests.ledger.databases import Place, Server, binaries, new_place
 from tests.ledger.test_full_disk import without_override
 from tests.small_runs import changed
 
@@ -36,18 +37,16 @@ sys.exit(main(sys.argv[2:]))
 class Work:
     """A scenario, and the folder of the run that will be disturbed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, place: Place | None = None) -> None:
         self.scenario, self.out = folder / "small.toml", folder / "out"
+        self.url = place.url if place else f"sqlite:///{self.out}/ledger.db"
+        self.ledger = ("--ledger", place.url, "--key", str(place.key)) if place else ()
         self.scenario.write_text(changed(("rounds = 4", f"rounds = {ROUNDS}")))
-
-    @property
-    def url(self) -> str:
-        return f"sqlite:///{self.out}/ledger.db"
 
     def start(
         self, *options: str, room: int = 0, before: tuple[str, ...] = ()
     ) -> "subprocess.Popen[str]":
-        words = ("run", str(self.scenario), "--out", str(self.out), *options)
+        words = ("run", str(self.scenario), "--out", str(self.out), *self.ledger, *options)
         return subprocess.Popen(
             [*before, sys.executable, "-c", PROGRAM, str(room), *words],
             stdout=subprocess.DEVNULL,
@@ -63,7 +62,9 @@ class Work:
 
     def refused(self, *options: str, **how: Any) -> str:
         """What a run says that stops by itself: one line, status 2."""
-        process = self.start(*options, **how)
+        return self.stopped(self.start(*options, **how))
+
+    def stopped(self, process: "subprocess.Popen[str]") -> str:
         _, said = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2, said
         assert said.startswith("pigou: ")
@@ -72,16 +73,21 @@ class Work:
 
     def killed(self, after: int, *options: str) -> int:
         """How many rounds were booked when the run was killed, once it had released so many."""
-        process = self.start(*options)
-        patience = time.monotonic() + PATIENCE
-        while len(self.statements()) < CLIENTS * after:
-            assert process.poll() is None, "it ended before it could be killed"
-            assert time.monotonic() < patience, "it hangs"
-            time.sleep(0.001)
+        process = self.released(after, *options)
         process.kill()
         process.communicate()
         assert process.returncode == -signal.SIGKILL
         return self.booked()
+
+    def released(self, after: int, *options: str) -> "subprocess.Popen[str]":
+        """A run under way that has released the statements of so many rounds."""
+        process = self.start(*options)
+        patience = time.monotonic() + PATIENCE
+        while len(self.statements()) < CLIENTS * after:
+            assert process.poll() is None, "it ended too soon"
+            assert time.monotonic() < patience, "it hangs"
+            time.sleep(0.001)
+        return process
 
     def statements(self) -> list[Path]:
         return sorted(self.out.glob("statements/*/round-*.json"))
@@ -169,6 +175,24 @@ def test_a_run_whose_ledger_is_read_only(tmp_path: Path, calm: object) -> None:
     assert work.booked() == booked
     work.finish("--resume", work.run)
     assert work.left() == calm
+
+
+@pytest.mark.long
+def test_a_run_whose_server_dies(tmp_path: Path, calm: object) -> None:
+    server = Server(binaries())
+    try:
+        work = Work(tmp_path, new_place("postgresql", tmp_path, server))
+        process = work.released(20)
+        server.stop("immediate")
+        said = work.stopped(process)
+        assert "cannot be used" in said
+        server.start()
+        assert 20 <= work.booked() < ROUNDS
+        assert f"--resume {work.run}" in said
+        work.finish("--resume", work.run)
+        assert work.left() == calm
+    finally:
+        server.remove()
 
 
 def test_a_run_that_is_over_stays_as_it_is(tmp_path: Path, run: Run) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from sqlalchemy import event
 from tests.ledger.databases import KINDS, Place, new_place
 from tests.ledger.rounds import random_round, round_of
 
@@ -349,6 +350,24 @@ def test_two_writers_of_one_ledger_take_turns(ledger: Ledger, place: Place) -> N
             other.post(random_round("b", k, 5))
         assert ledger.balances() == other.balances()
     assert ledger.verify().entries == 8
+
+
+def test_a_round_and_its_state_are_one_transaction(ledger: Ledger) -> None:
+    commits: list[object] = []
+    event.listen(ledger._store.engine, "commit", commits.append)
+    ledger.post(THREE, b"state")
+    ledger.reverse("run", 1, "wrong")
+    assert len(commits) == 2
+
+
+def test_limits_count_what_another_writer_posted(ledger: Ledger, place: Place) -> None:
+    half = LARGEST // 2
+    ledger.post(round_of("a", 1, [(half, 0), (0, half)]))
+    with Ledger(place.url, place.key) as other:
+        other.post(round_of("b", 1, [(half, 0), (0, half)]))
+    with pytest.raises(InvalidArgument, match="must keep its account's balance within 64 bits"):
+        ledger.post(round_of("a", 2, [(half, 0), (0, half)]))
+    assert ledger.balance("client-0") == 2 * half
 
 
 def test_errors_are_ours(ledger: Ledger) -> None:

@@ -137,6 +137,52 @@ def test_a_wrong_bill_is_found_though_signed(book: Ledger, field: str) -> None:
     assert set(found) - {"the statement is among those that the head signs"}
 
 
+def share(statement: Statement, charge: int) -> int:
+    """The refund that goes with a charge, by the numbers that the statement gives of the others."""
+    entitled = statement.billed - statement.barred
+    of_others = statement.total_charge - statement.barred_charge - charge
+    return of_others // (entitled - 1) + statement.barred_charge // entitled
+
+
+@given(
+    st.integers(3, 8),
+    st.integers(0, 10**6),
+    st.sampled_from([np.float32, np.float64]),
+    st.lists(st.integers(0, 7), max_size=1),
+    st.one_of(st.just(0.0), st.floats(-12, 1).map(lambda e: 10.0**e)),
+    st.integers(-(10**6), 10**6) | st.integers(-5, 5) | st.none(),
+    st.integers(-(10**6), 10**6) | st.integers(-5, 5) | st.none(),
+)
+@settings(deadline=None, max_examples=300)
+def test_no_lie_is_worth_more_than_rounding(
+    n: int,
+    seed: int,
+    dtype: Any,
+    barred: list[int],
+    deviation_off: float,
+    charge_off: int | None,
+    refund_off: int | None,
+) -> None:
+    """Whatever the server makes of deviation, charge and refund, also in accordance with each other
+    (None): if the client's check agrees, the bill is off by rounding alone."""
+    billed = billed_round(n, 30, seed, dtype, barred=[k for k in barred if 0 < k < n])
+    true = billed.settled.statements[0]
+    claimed = true.deviation * (1 + deviation_off)
+    exact = true.coefficient * 1e6 * claimed
+    charge = round(exact) if charge_off is None else true.charge + charge_off
+    refund = share(true, charge) if refund_off is None else true.refund + refund_off
+    lie = replace(true, deviation=claimed, charge=charge, refund=refund)
+    signed = SignedStatement(lie, (), SignedHead("", 1, "", "", ""))
+    key = Ed25519PrivateKey.generate().public_key()
+    for seen in (evidence(billed, 0), others(billed, 0)):
+        findings = check_statement(signed, key, seen)[2:]  # after those of signatures
+        if all(each.ok for each in findings):
+            _, slack = deviation(seen, n)
+            allowed = true.coefficient * 1e6 * 2 * slack
+            assert abs(lie.charge - true.charge) <= allowed + 2
+            assert abs(lie.refund - true.refund) <= allowed / (n - 1) + 2
+
+
 @pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Statement)])
 def test_no_field_can_be_changed_after_signing(book: Ledger, field: str) -> None:
     posted = book.post(billed_round().settled)
@@ -243,6 +289,25 @@ def test_arrays_survive_the_file(tmp_path: Path) -> None:
     assert digest(read_arrays(tmp_path / "one.npy")) == digest(layers[:1])
 
 
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_damaged_arrays_are_read_or_refused(tmp_path: Path, save: Any) -> None:
+    path = tmp_path / "layers.npz"
+    save(path, np.arange(30.0), np.zeros((2, 2), np.float32))
+    whole = path.read_bytes()
+    rng = np.random.default_rng(1)
+    refused = 0
+    for _ in range(300):
+        spoilt = bytearray(whole)
+        for at in rng.integers(len(whole), size=int(rng.integers(1, 4))):
+            spoilt[at] = int(rng.integers(256))
+        path.write_bytes(spoilt[: len(whole) - int(rng.integers(2)) * int(rng.integers(99))])
+        try:
+            assert all(isinstance(part, np.ndarray) for part in read_arrays(path))
+        except UnreadableDocument:
+            refused += 1
+    assert refused > 100
+
+
 def test_documents_of_another_kind(book: Ledger, tmp_path: Path) -> None:
     import json
 
@@ -260,6 +325,7 @@ def test_documents_of_another_kind(book: Ledger, tmp_path: Path) -> None:
         {"statement": {**plain["statement"], "charge": True}},
         {"statement": {**plain["statement"], "more": 1}},
         {"statement": {k: v for k, v in plain["statement"].items() if k != "charge"}},
+        {"statement": {**plain["statement"], "client": "\x1b[2J"}},
         {"head": {**plain["head"], "entry": "1"}},
     ]
     for change in spoilt:

@@ -1,7 +1,9 @@
 """What can be wrong with a place before anything is written there."""
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -136,7 +138,13 @@ def test_postgresql_has_no_place_for_a_key(tmp_path: Path) -> None:
 
 
 def test_sqlite_keeps_its_promises(tmp_path: Path) -> None:
-    """Write-ahead log, synchronous FULL (2) and foreign keys, on the connections that write."""
+    """Write-ahead log, synchronous FULL (2) and foreign keys, on the connections that write.
+
+    The log also where whoever made the ledger was killed before it was set.
+    """
+    Ledger(f"sqlite:///{tmp_path}/book.db").close()
+    with closing(sqlite3.connect(tmp_path / "book.db")) as plain:
+        assert plain.execute("PRAGMA journal_mode = DELETE").fetchall() == [("delete",)]
     with Ledger(f"sqlite:///{tmp_path}/book.db") as ledger:
         ledger.post(random_round("run", 1))
         with ledger._store.writing() as connection:

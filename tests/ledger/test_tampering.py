@@ -249,6 +249,20 @@ def test_an_entry_hashed_anew_without_the_key(place: Place, signed: bool) -> Non
     )
 
 
+def test_the_key_s_own_holder_cannot_rewrite_what_a_head_covers(
+    place: Place, heads: list[Posted]
+) -> None:
+    """Each head is one of all entries before it: an early one changed, every later head differs."""
+    change_amounts(place)
+    rehash(place, MIDDLE, keys.load(place.key))
+    assert verified(place).ok  # consistent in itself, and signed
+    assert verified(place, heads[MIDDLE - 2].head).ok  # from before the change
+    for kept in heads[MIDDLE - 1 :]:
+        found = verified(place, kept.head)
+        assert found.entry == kept.head.entry
+        assert "is not the one of the signed head" in found.fault
+
+
 def test_a_book_of_another_key(place: Place, heads: list[Posted], tmp_path: Path) -> None:
     """Who can write the database can put a key of their own there, and sign everything anew."""
     public = tmp_path / "public.pem"

@@ -1,5 +1,6 @@
 """The program ``pigou``: its commands, and how it refuses bad input."""
 
+import logging
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -63,6 +64,7 @@ def root(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status. Bad input is one line on stderr and status 2."""
+    logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # the ledger's errors say it once
     command = typer.main.get_command(app)
     try:
         status = command.main(args=arguments, prog_name="pigou", standalone_mode=False)

@@ -83,7 +83,8 @@ def statement(
     from pigou.ledger.money import in_words
 
     with _opened(ledger) as book:
-        lines = book.statement(client, None, _filter(run, since, until))
+        lines = book.statement(client, run, _filter(None, since, until))
+    saved = "" if save is None else _save(save, lines)
     print_table(
         ("entry", "run", "round", "kind", "deviation", "charge", "refund", "the client"),
         [_row(line) for line in lines],
@@ -91,8 +92,8 @@ def statement(
     for currency in sorted({line.sealed.entry.currency for line in lines}):
         amounts = [line.amount for line in lines if line.sealed.entry.currency == currency]
         print_lines("", f"Together: {client} {in_words(sum(amounts), currency)}.")
-    if save is not None:
-        _save(save, lines)
+    if saved:
+        print_lines(saved)
 
 
 @ledger.command()
@@ -145,7 +146,7 @@ def verify(
     trusted = None if key is None else keys.load_public(key)
     with _opened(ledger) as book:
         found = book.verify(kept, trusted)
-    counts = f"{found.entries} entries with {found.postings} postings"
+    counts = f"{_count(found.entries, 'entry', 'entries')} with {_count(found.postings, 'posting')}"
     if not found.ok:
         print_lines(f"FAILS after {counts}: {found.fault}.")
         raise typer.Exit(FAILED)
@@ -246,7 +247,7 @@ def _row(line: Line) -> tuple[str, ...]:
     return (*place, f"{bill.deviation:.6g}", units(bill.charge), units(bill.refund), amount)
 
 
-def _save(folder: Path, lines: list[Line]) -> None:
+def _save(folder: Path, lines: list[Line]) -> str:
     from pigou.ledger.documents import write_statement
 
     try:
@@ -257,7 +258,11 @@ def _save(folder: Path, lines: list[Line]) -> None:
     except OSError as error:
         raise PigouError(f"statements cannot be written to {folder}: {error.strerror}") from error
     saved = sum(line.signed is not None for line in lines)
-    print_lines(f"Saved {saved} signed statements in {folder}.")
+    return f"Saved {_count(saved, 'signed statement')} in {folder}."
+
+
+def _count(number: int, one: str, more: str = "") -> str:
+    return f"{number} {one if number == 1 else more or one + 's'}"
 
 
 def _evidence(upload: Path | None, mean: Path | None, others: Path | None) -> Evidence | None:

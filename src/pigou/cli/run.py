@@ -81,7 +81,7 @@ def run(
         raise InvalidArgument("--resume", f"must be this scenario's run, {ready.run}", resume)
     bookings = {"--ledger": ledger, "--key": key, "--resume": resume}
     for option, value in bookings.items() if not priced else ():
-        require(value is None, option, "must not be given where nobody is billed", value)
+        require(value is None, option, "must not be given where nobody is billed", str(value))
     scene = runs.attack_scene(ready, attacks)
     usual = RUNS / ready.run
     folder = out or (free(usual) if resume is None else usual)

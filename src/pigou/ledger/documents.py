@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -11,6 +12,17 @@ from numpy.typing import NDArray
 
 from pigou.ledger.errors import UnreadableDocument
 from pigou.terms import SignedHead, SignedStatement, Statement
+
+# What a damaged .npz archive may raise: it may also seem compressed otherwise, or encrypted.
+UNREADABLE = (
+    OSError,
+    ValueError,
+    EOFError,
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,
+    RuntimeError,
+)
 
 Document = TypeVar("Document", Statement, SignedHead)
 
@@ -50,7 +62,7 @@ def read_arrays(path: Path) -> list[NDArray[Any]]:
             if isinstance(found, np.ndarray):
                 return [found]
             return [found[name] for name in found.files]
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise UnreadableDocument(f"{path} holds no arrays that can be read: {error}") from error
 
 
@@ -72,7 +84,9 @@ def _made(path: Path, kind: type[Document], plain: object) -> Document:
         raise UnreadableDocument(f"{path} is not a {name}: it must have {', '.join(hints)}")
     for field, hint in hints.items():
         allowed = (int, float) if hint is float else get_args(hint) or (hint,)
-        if type(plain[field]) not in allowed:
-            raise UnreadableDocument(f"{path} is not a {name}: {field} is {plain[field]!r:.60}")
+        value = plain[field]
+        shown = not isinstance(value, str) or value.isprintable()  # it may go to a terminal
+        if type(value) not in allowed or not shown:
+            raise UnreadableDocument(f"{path} is not a {name}: {field} is {value!r:.60}")
     floats = {field: float(plain[field]) for field, hint in hints.items() if hint is float}
     return kind(**{**plain, **floats})

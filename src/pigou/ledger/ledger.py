@@ -166,10 +166,10 @@ class Ledger:
         return found
 
     def entries(self, which: Filter = EVERYTHING) -> Iterator[Sealed]:
-        """The journal, in its order."""
+        """The journal, in its order; an unknown run is refused at once."""
         with self._store.reading() as connection:
             _require_known(connection, which)
-            yield from journal.read(connection, *which.clauses())
+        return self._read(which)
 
     def verify(
         self, head: SignedHead | None = None, key: Ed25519PublicKey | None = None
@@ -197,6 +197,10 @@ class Ledger:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _read(self, which: Filter) -> Iterator[Sealed]:
+        with self._store.reading() as connection:
+            yield from journal.read(connection, *which.clauses())
 
     def _append(self, connection: Connection, entry: Entry) -> tuple[Sealed, Known]:
         return append(connection, self._identity, self._writer(), entry, self._known)

@@ -61,6 +61,7 @@ def open_to_write(store: Store, file: Path | None) -> tuple[Identity, Ed25519Pri
         identity = _identity(store)
     if identity.key != keys.to_hex(key.public_key()):
         raise KeyRefused(f"key file {file} is not the one that {store.shown} was begun with")
+    store.keep_write_ahead_log()
     return identity, key
 
 
@@ -82,7 +83,6 @@ def _create(store: Store, key: str) -> None:
         if not inspect(connection).get_table_names():  # nobody was quicker
             store.create(connection)
             connection.execute(insert(meta), [{"name": k, "value": v} for k, v in made.items()])
-    store.keep_write_ahead_log()
 
 
 def _identity(store: Store) -> Identity:
