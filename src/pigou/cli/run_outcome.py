@@ -82,5 +82,6 @@ def _notes(record: "RunRecord") -> list[str]:
         if each.stopped:
             notes.append(f"{each.name} stopped after {each.rounds} rounds: {each.stopped}.")
         if each.certificate is not None and not each.certificate.ok:
-            notes.append(f"The certificate FAILS: {each.certificate.text.splitlines()[0]}")
+            failing = [line for line in each.certificate.text.splitlines() if "FAILS" in line]
+            notes += [f"Certificate: {line}" for line in failing]
     return notes
