@@ -26,26 +26,6 @@ def test_json_is_the_comparison(run: Run) -> None:
             assert {key: row[key] for key in asdict(each)} == asdict(each)
 
 
-def test_the_table_shows_what_theory_says(run: Run) -> None:
-    """Known types: the optimum. Reported ones: truthful only with Groves. No prices: selfish."""
-    words = ("--alpha", "0.2,0.5,0.8,0.4,0.6", "--population", "uniform:0.1,0.9")
-    found = json.loads(run("compare", *words, "--json").out)
-    rows = {row["mechanism"]: row for row in found["mechanisms"]}
-    assert rows["pigouvian"]["ratio"] == pytest.approx(1, rel=1e-9)
-    assert rows["groves"]["ratio"] == pytest.approx(1, rel=1e-9)
-    assert rows["groves"]["lying"] < 1e-6 < rows["pigouvian"]["lying"]
-    assert rows["unpriced"]["ratio"] > rows["posted"]["ratio"] > 1
-    assert rows["unpriced"]["better_off"] == 0
-    out = run("compare", *words).out
-    for name, row in rows.items():
-        if row["applicable"]:
-            line = next(line for line in out.splitlines() if line.startswith(f"{name} "))
-            assert f" {row['ratio']:.4g} " in line
-            assert line.rstrip().endswith(row["knows"])
-        else:
-            assert f"{name}: not applicable: {row['reason']}" in out
-
-
 def test_what_needs_a_population_says_so(run: Run) -> None:
     out = run("compare", HOSPITALS).out
     assert "menu: not applicable: population must be given" in out

@@ -10,6 +10,8 @@ MECHANISMS: Mapping[str, str] = MappingProxyType(
         "posted": "a price set anew every round from what the uploads show; nobody reports",
         "groves": "each pays the harm that its noise does to the others, and a transfer that makes "
         "a true report the best one",
+        "paper": "the paper's prices, as printed or with its formulas corrected",
+        "paper-two-types": "the paper's prices and rewards for two types",
         "menu": "each chooses from a menu of noise, price and payment announced in advance",
     }
 )
@@ -33,6 +35,10 @@ ATTACKS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "copycat with noise": ("a copy with noise", "the same, with the announced noise on top"),
         "ring sharing its noise": ("a ring", "all of its members add one and the same noise"),
         "ring of more than half": ("a ring of more than half", "the same, of most clients"),
+        "loud ring of more than half": (
+            "a loud ring of more than half",
+            "the same, with ten times the noise",
+        ),
         "Sybils that copy": ("Sybils", "one client, with more accounts that send the model back"),
     }
 )
