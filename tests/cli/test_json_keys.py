@@ -17,6 +17,8 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "certify": [(HOSPITALS, "--mechanism", "groves"), (*FIVE, "--mechanism", "menu", *PAIR)],
     "compare": [(HOSPITALS,), (*TEN, *PAIR)],
     "anarchy": [("--n", "10,100")],
+    "quote": [(HOSPITALS, "--client", "Riverside")],
+    "calibrate": [(HOSPITALS,)],
 }
 
 
