@@ -171,6 +171,38 @@ def test_attacks_are_measured_where_somebody_cheats(run: Run, small: str, tmp_pa
     assert same(read(tmp_path / "two"), replace(read(tmp_path / "one"), attacks=None))
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("unpriced", "must price something"), ("menu", "must take any type as a report")],
+)
+def test_where_attacks_cannot_be_measured(
+    run: Run, small: str, tmp_path: Path, name: str, message: str
+) -> None:
+    """Asked for, that is an error; else the run has no such part."""
+    menu = 'population = { kind = "uniform", low = 0.1, high = 0.9 }' if name == "menu" else ""
+    text = changed(("money = 100.0", f'money = 100.0\nname = "{name}"\n{menu}'))
+    fifth = '[[client]]\nname = "Fifth"\nalpha = 0.5\nconduct = "copycat"\n'
+    (tmp_path / small).write_text(text + fifth, encoding="utf-8")
+    refused(run("run", small, "--out", "out", "--attacks"), f"mechanism {message}")
+    assert names(tmp_path) == [small]
+    assert run("run", small, "--out", "out").status == 0
+    assert read(tmp_path / "out").attacks is None
+
+
+def test_an_interruption_while_attacks_are_measured_leaves_the_report(
+    run: Run, small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def impatient(_: object) -> None:
+        raise KeyboardInterrupt
+
+    fifth = '[[client]]\nname = "Fifth"\nalpha = 0.5\n'
+    (tmp_path / small).write_text(changed() + fifth, encoding="utf-8")
+    monkeypatch.setattr("pigou.runs.measure_attacks", impatient)
+    assert run("run", small, "--out", "out", "--attacks").status == INTERRUPTED
+    assert (tmp_path / "out" / "report.html").exists()
+    assert read(tmp_path / "out").attacks is None
+
+
 def test_progress_on_a_terminal(
     run: Run, small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,7 +216,9 @@ def test_progress_on_a_terminal(
     for each in record.treatments:
         assert each.name in shown
         assert f"loss {each.loss[-2]:.4g}" in shown  # of the model that round 4 started from
-        assert f"social cost {each.social_cost[-1]:.4g}" in shown
+        if each.name != "no noise":
+            assert f"social cost {each.social_cost[-1]:.4g}" in shown
+    assert "inf" not in shown
     assert "budget 0" in shown
     assert "data: 4 clients" in shown
 

@@ -1,5 +1,6 @@
 """How far a run is, on a terminal; nothing anywhere else."""
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -45,11 +46,10 @@ def watching() -> Iterator[Callable[["Step"], None]]:
         bar, received = tasks.get(step.treatment) or _added(bars, step)
         received += step.reserve
         tasks[step.treatment] = bar, received
-        facts = (
-            f"loss {short(step.loss)} · social cost {short(step.social_cost)} "
-            f"· budget {short(received)}"
-        )
-        bars.update(bar, completed=step.round, facts=facts)
+        facts = [f"loss {short(step.loss)}", f"budget {short(received)}"]
+        if math.isfinite(step.social_cost):  # without noise, nobody's privacy is protected
+            facts.insert(1, f"social cost {short(step.social_cost)}")
+        bars.update(bar, completed=step.round, facts=" · ".join(facts))
 
     with bars:
         yield watch

@@ -68,7 +68,7 @@ def run(
 
     pigou run priced/scenario.toml --out priced --only priced --resume three-hospitals-0123abcd
     """
-    from pigou import report, runs
+    from pigou import runs
 
     treatments = only or []
     asked = load(scenario)
@@ -97,11 +97,11 @@ def run(
             record = _trained(ready, folder, treatments, book, resume=resume is not None)
     else:
         record = _trained(ready, folder, treatments, None, resume=False)
+    _leave(record, folder)
     if scene is not None:
         say("measuring what attacks would bring ...")
         record = replace(record, attacks=runs.measure_attacks(scene))
-    runs.write(record, folder)
-    report.write(record, folder / REPORT)
+        _leave(record, folder)
     show(record, folder, folder / REPORT)
     if any(each.stopped for each in record.treatments):
         raise typer.Exit(STOPPED)
@@ -117,6 +117,14 @@ def _trained(
     written(made(folder) / SCENARIO, to_toml(ready.scenario))
     with watching() as watch:
         return runs.run(ready, only, watch, None if book is None else book.keep, state)
+
+
+def _leave(record: "RunRecord", folder: Path) -> None:
+    """What is known of the run by now, in its folder."""
+    from pigou import report, runs
+
+    runs.write(record, folder)
+    report.write(record, folder / REPORT)
 
 
 @contextmanager

@@ -4,9 +4,10 @@ from typing import Final
 
 from pigou.errors import NotApplicable
 from pigou.federation.attacks import Scene, measured
-from pigou.mechanisms import Unpriced
+from pigou.mechanisms import Mechanism, Unpriced
 from pigou.runs.preparing import Ready
 from pigou.runs.record import AttacksRecord
+from pigou.terms import Interval
 
 SEEDS: Final = 4  # runs of each attack, and of the same without it
 FEWEST: Final = 5  # clients that Scene takes
@@ -20,20 +21,30 @@ def attack_scene(ready: Ready, asked: bool | None) -> Scene | None:
     allow it. Asked, what does not fit is an error.
     """
     scenario = ready.scenario
+    mechanism = scenario.build_mechanism()
+    unfit = _unfit(mechanism)
     cheats = any(conduct.name in CHEATS for conduct, _ in scenario.conducts())
-    priced = scenario.mechanism.name != Unpriced.name
-    if asked is False or (asked is None and not (cheats and priced and scenario.n >= FEWEST)):
+    if asked is False or (asked is None and (not cheats or unfit or scenario.n < FEWEST)):
         return None
-    if not priced:
-        what = "must price something for attacks to be measured"
-        raise NotApplicable("mechanism", what, scenario.mechanism.name)
+    if unfit:
+        raise NotApplicable("mechanism", f"{unfit} for attacks to be measured", mechanism.name)
     return Scene(
         task=ready.task,
         setting=ready.setting,
         alpha=ready.game.alpha,
-        mechanism=scenario.build_mechanism(),
+        mechanism=mechanism,
         family_error=scenario.audit.family_error,
     )
+
+
+def _unfit(mechanism: Mechanism) -> str:
+    """What the mechanism would have to do; empty if nothing is in the way."""
+    if mechanism.name == Unpriced.name:
+        return "must price something"
+    space = mechanism.report_space
+    if space is not None and not isinstance(space, Interval):
+        return "must take any type as a report, and nothing else,"
+    return ""
 
 
 def measure_attacks(scene: Scene) -> AttacksRecord:

@@ -51,7 +51,7 @@ def _why_not(record: RunRecord) -> Html:
     return paragraph(
         "Not measured for this run. ", ask, " measures it: what copies of the model, shared noise "
         "and several accounts of one client pay and gain here, and whether the audit finds them. "
-        "It takes five clients or more, and prices.",
+        "It takes five clients or more, and prices that come without a menu.",
     )  # fmt: skip
 
 
