@@ -11,20 +11,22 @@ from pigou.terms import Interval
 
 SEEDS: Final = 4  # runs of each attack, and of the same without it
 FEWEST: Final = 5  # clients that Scene takes
+LARGEST: Final = 1_000_000  # numbers in all uploads of a round, beyond which it takes minutes
 CHEATS: Final = ("copycat", "ring")  # the conducts whose outcome is worth the time
 
 
 def attack_scene(ready: Ready, asked: bool | None) -> Scene | None:
     """What attacks are measured on, or None where they are not.
 
-    Unasked, they are measured where the run has clients that cheat in these ways and the rules
-    allow it. Asked, what does not fit is an error.
+    Unasked, they are measured where the run has clients that cheat in these ways, the rules allow
+    it and it does not take long. Asked, what does not fit is an error.
     """
     scenario = ready.scenario
     mechanism = scenario.build_mechanism()
     unfit = _unfit(mechanism)
     cheats = any(conduct.name in CHEATS for conduct, _ in scenario.conducts())
-    if asked is False or (asked is None and (not cheats or unfit or scenario.n < FEWEST)):
+    fits = not unfit and scenario.n >= FEWEST and scenario.n * ready.task.dim <= LARGEST
+    if not (asked or (asked is None and cheats and fits)):
         return None
     if unfit:
         raise NotApplicable("mechanism", f"{unfit} for attacks to be measured", mechanism.name)

@@ -15,19 +15,27 @@ RULES = {
     False: ("refunds for everybody", "#d55e00", "circle", -0.14),
     True: ("no refund for who fails the audit", "#0072b2", "diamond", 0.14),
 }
+FAR = 20.0  # times the median gain or loss
 ERRORS = 2.0  # standard errors either way
 
 
 def gains(found: AttacksRecord, record: RunRecord) -> go.Figure:
     """A row per attack: the gain of all cheats together, against being honest."""
-    names = list(dict.fromkeys(each.name for each in found.found))
+    shown = [each for each in found.found if not beyond(found, each)]
+    names = list(dict.fromkeys(each.name for each in shown))
     traces = [
-        _points([each for each in found.found if each.refund_rule == rule], names, record, rule)
+        _points([each for each in shown if each.refund_rule == rule], names, record, rule)
         for rule in sorted({each.refund_rule for each in found.found})
     ]
     money = look.axis(f"gain, {label(record.currency)}", zeroline=True, zerolinecolor="#555")
     height = clients.height(len(names)) + clients.ROW * len(names) // 2
     return look.figure(traces, money, clients.rows([attack_name(name) for name in names]), height)
+
+
+def beyond(found: AttacksRecord, attack: Attack) -> bool:
+    """Whether drawing this attack would leave nothing to see of the others."""
+    sizes = [abs(each.gain) for each in found.found]
+    return abs(attack.gain) > FAR * float(np.median(sizes))
 
 
 def _points(attacks: list[Attack], names: list[str], record: RunRecord, rule: bool) -> go.Scatter:

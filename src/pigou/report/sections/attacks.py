@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pigou.federation.attacks import Attack
-from pigou.report.charts.attacks import gains
+from pigou.report.charts.attacks import beyond, gains
 from pigou.report.glossary import ATTACKS, attack_name
 from pigou.report.markup import Html, bullets, chart, element, paragraph, table
 from pigou.report.section import Section
@@ -37,7 +37,7 @@ def attacks(record: RunRecord) -> Section:
             "attacks",
             gains(found, record),
             f"What the cheats gain together, in {record.currency}, against being honest. Bars: "
-            "two standard errors either way. Right of 0, cheating pays.",
+            f"two standard errors either way. Right of 0, cheating pays.{_hidden(found)}",
         ),
         _table(record, found),
         paragraph(
@@ -53,6 +53,11 @@ def _why_not(record: RunRecord) -> Html:
         "and several accounts of one client pay and gain here, and whether the audit finds them. "
         "It takes five clients or more, and prices that come without a menu.",
     )  # fmt: skip
+
+
+def _hidden(found: AttacksRecord) -> str:
+    names = dict.fromkeys(attack_name(each.name) for each in found.found if beyond(found, each))
+    return f" Far off the chart, and in the table: {listed(list(names))}." if names else ""
 
 
 def _found(found: AttacksRecord) -> Iterator[str]:

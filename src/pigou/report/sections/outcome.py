@@ -132,7 +132,14 @@ def _troubles(record: RunRecord, shown: TreatmentRecord) -> Iterator[Html]:
         yield joined(["The ", link("audit", "noise audit"), told])
     missing, refused = int(absent(shown).sum()), len(shown.refusals)
     if missing or refused:
-        many = f"{counted(missing, 'upload')} missing, {counted(refused, 'message')} refused"
+        many = ", ".join(
+            f"{counted(count, noun)} {what}"
+            for count, noun, what in (
+                (missing, "upload", "missing"),
+                (refused, "message", "refused"),
+            )
+            if count
+        )
         yield joined([f"{many}: ", link("faults", "who was missing or refused"), "."])
     bare = int(np.isinf(shown.epsilon).sum())
     if bare:
