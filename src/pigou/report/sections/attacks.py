@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pigou.federation.attacks import Attack
-from pigou.report.charts.attacks import beyond, gains
+from pigou.report.charts.attacks import COVERED, beyond, gains, reach
 from pigou.report.glossary import ATTACKS, attack_name
 from pigou.report.markup import Html, bullets, chart, element, paragraph, table
 from pigou.report.section import Section
@@ -13,7 +13,6 @@ from pigou.runs.record import AttacksRecord
 
 TITLE = "What cheating would bring"
 ABSENT = "stays away"
-SURE = 2.0  # standard errors from 0 beyond which a gain or a loss is called one
 
 
 def attacks(record: RunRecord) -> Section:
@@ -37,7 +36,7 @@ def attacks(record: RunRecord) -> Section:
             "attacks",
             gains(found, record),
             f"What the cheats gain together, in {record.currency}, against being honest. Bars: "
-            f"two standard errors either way. Right of 0, cheating pays.{_hidden(found)}",
+            f"{100 * COVERED:g} % intervals. Right of 0, cheating pays.{_hidden(found)}",
         ),
         _table(record, found),
         paragraph(
@@ -61,10 +60,11 @@ def _hidden(found: AttacksRecord) -> str:
 
 
 def _found(found: AttacksRecord) -> Iterator[str]:
+    sure = reach(found)
     for rule in sorted({each.refund_rule for each in found.found}):
         here = [each for each in found.found if each.refund_rule == rule]
-        paying = [attack_name(each.name) for each in here if each.gain > SURE * each.gain_error]
-        losing = [attack_name(each.name) for each in here if each.gain < -SURE * each.gain_error]
+        paying = [attack_name(each.name) for each in here if each.gain > sure * each.gain_error]
+        losing = [attack_name(each.name) for each in here if each.gain < -sure * each.gain_error]
         first = "Where failing the audit costs the refund" if rule else "With refunds for everybody"
         told = f"these pay: {listed(paying, 9)}." if paying else "none of this clearly pays."
         if losing:
