@@ -35,10 +35,6 @@ ATTACKS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "copycat with noise": ("a copy with noise", "the same, with the announced noise on top"),
         "ring sharing its noise": ("a ring", "all of its members add one and the same noise"),
         "ring of more than half": ("a ring of more than half", "the same, of most clients"),
-        "loud ring of more than half": (
-            "a loud ring, more than half",
-            "the same, with ten times the noise",
-        ),
         "Sybils that copy": ("Sybils", "one client, with more accounts that send the model back"),
     }
 )
