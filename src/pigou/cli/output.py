@@ -19,8 +19,8 @@ def print_json(value: Mapping[str, object]) -> None:
 
 
 def print_lines(*lines: str) -> None:
-    """Text as it is."""
-    _console().print("\n".join(lines))
+    """Text as it is, never broken into other lines."""
+    print(*lines, sep="\n")
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
