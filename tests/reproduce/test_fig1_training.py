@@ -78,4 +78,4 @@ def test_the_shape_holds_on_mnist() -> None:
     assert growth(grid.cost[UNPRICED]) > 3.0
     assert growth(grid.cost[CORRECTED]) < 1.25
     assert (grid.cost[CORRECTED] < 0.2 * grid.cost[UNPRICED]).all()
-    assert (grid.accuracy[CORRECTED] > grid.accuracy[UNPRICED]).all()
+    assert grid.accuracy[CORRECTED].mean() > grid.accuracy[UNPRICED].mean() + 0.05

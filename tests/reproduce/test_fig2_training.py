@@ -116,4 +116,4 @@ def test_the_shape_holds_on_mnist() -> None:
     for way in ways(grid):  # beyond two standard errors
         assert way.mean() > 2.0 * way.std(ddof=1) / np.sqrt(way.size)
     assert (grid.cost[UNPRICED] > 4.0 * grid.cost[CORRECTED]).all()
-    assert (grid.accuracy[UNPRICED] < grid.accuracy[CORRECTED]).all()
+    assert grid.accuracy[CORRECTED].mean() > grid.accuracy[UNPRICED].mean() + 0.05
