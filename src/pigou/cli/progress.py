@@ -9,15 +9,16 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.progress import Progress as Bars
 
 from pigou.cli.output import short
 
 if TYPE_CHECKING:
+    from pigou.reproduce.part import Progress
     from pigou.runs import Step
 
 
@@ -31,15 +32,7 @@ def say(text: str) -> None:
 @contextmanager
 def watching() -> Iterator[Callable[["Step"], None]]:
     """A bar per treatment: round, loss, social cost, budget, time left."""
-    console = _console()
-    columns = (
-        TextColumn("{task.description:>8}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[facts]}", markup=False),
-        TimeRemainingColumn(),
-    )
-    bars = Progress(*columns, console=console, disable=not console.is_terminal)
+    bars = _bars(8)
     tasks: dict[str, tuple[TaskID, float]] = {}
 
     def watch(step: "Step") -> None:
@@ -55,7 +48,35 @@ def watching() -> Iterator[Callable[["Step"], None]]:
         yield watch
 
 
-def _added(bars: Progress, step: "Step") -> tuple[TaskID, float]:
+@contextmanager
+def counting() -> Iterator[Callable[["Progress"], None]]:
+    """A bar per part: steps done, what the last one was about, time left."""
+    bars = _bars(14)
+    tasks: dict[str, TaskID] = {}
+
+    def watch(step: "Progress") -> None:
+        if step.part not in tasks:
+            tasks[step.part] = bars.add_task(step.part, total=step.total, facts="")
+        bars.update(tasks[step.part], completed=step.done, facts=step.facts)
+
+    with bars:
+        yield watch
+
+
+def _bars(width: int) -> Bars:
+    """Names in so many characters; nothing where there is no terminal."""
+    console = _console()
+    columns = (
+        TextColumn(f"{{task.description:>{width}}}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[facts]}", markup=False),
+        TimeRemainingColumn(),
+    )
+    return Bars(*columns, console=console, disable=not console.is_terminal)
+
+
+def _added(bars: Bars, step: "Step") -> tuple[TaskID, float]:
     return bars.add_task(step.treatment, total=step.rounds, facts=""), 0.0
 
 
