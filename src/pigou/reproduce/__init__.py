@@ -1,0 +1,1 @@
+"""The paper reproduced: figures, claims and errata, beside the repaired mechanisms."""
