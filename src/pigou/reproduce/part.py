@@ -70,7 +70,7 @@ class Verdict(Enum):
 class Claim:
     """A statement of the paper, the verdict, computed evidence, and the tests that hold it."""
 
-    place: str  # as in ``claims.PLACES``
+    place: str  # one of ``tables.PLACES``
     statement: str
     verdict: Verdict
     evidence: str  # a sentence with the numbers; computed, never typed in
@@ -86,7 +86,14 @@ class Sheet:
     words: tuple[int, ...] = (0,)
 
 
-Item = str | Chart | Sheet  # a paragraph, a picture, a table
+@dataclass(frozen=True)
+class Heading:
+    """A heading within a chapter."""
+
+    text: str
+
+
+Item = str | Heading | Chart | Sheet  # a paragraph, a heading, a picture, a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +103,7 @@ class Chapter:
     name: str
     title: str
     content: tuple[Item, ...]
+    summary: str = ""  # a sentence with the chapter's main numbers, for the head of the page
     parameters: tuple[Parameter, ...] = ()  # collected in one table of the page
     claims: tuple[Claim, ...] = ()  # collected in the claims table
 
