@@ -14,6 +14,7 @@ from pigou.cli.compare import compare
 from pigou.cli.data import data
 from pigou.cli.ledger import ledger
 from pigou.cli.quote import quote
+from pigou.cli.reproduce import reproduce
 from pigou.cli.run import run
 from pigou.cli.scenario import scenario
 from pigou.cli.solve import solve
@@ -39,6 +40,7 @@ app.command()(anarchy)
 app.command()(run)
 app.command()(quote)
 app.command()(calibrate)
+app.command()(reproduce)
 app.add_typer(scenario, name="scenario")
 app.add_typer(data, name="data")
 app.add_typer(ledger, name="ledger")

@@ -8,15 +8,16 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.progress import Progress as Bars
 
 from pigou.cli.output import short
 
 if TYPE_CHECKING:
+    from pigou.reproduce.part import Progress
     from pigou.runs import Step
 
 
@@ -38,7 +39,7 @@ def watching() -> Iterator[Callable[["Step"], None]]:
         TextColumn("{task.fields[facts]}", markup=False),
         TimeRemainingColumn(),
     )
-    bars = Progress(*columns, console=console, disable=not console.is_terminal)
+    bars = Bars(*columns, console=console, disable=not console.is_terminal)
     tasks: dict[str, tuple[TaskID, float]] = {}
 
     def watch(step: "Step") -> None:
@@ -55,7 +56,30 @@ def watching() -> Iterator[Callable[["Step"], None]]:
         yield watch
 
 
-def _added(bars: Progress, step: "Step") -> tuple[TaskID, float]:
+@contextmanager
+def counting() -> Iterator[Callable[["Progress"], None]]:
+    """A bar per part: steps done, what the last one was about, time left."""
+    console = _console()
+    columns = (
+        TextColumn("{task.description:>14}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[facts]}", markup=False),
+        TimeRemainingColumn(),
+    )
+    bars = Bars(*columns, console=console, disable=not console.is_terminal)
+    tasks: dict[str, TaskID] = {}
+
+    def watch(step: "Progress") -> None:
+        if step.part not in tasks:
+            tasks[step.part] = bars.add_task(step.part, total=step.total, facts="")
+        bars.update(tasks[step.part], completed=step.done, facts=step.facts)
+
+    with bars:
+        yield watch
+
+
+def _added(bars: Bars, step: "Step") -> tuple[TaskID, float]:
     return bars.add_task(step.treatment, total=step.rounds, facts=""), 0.0
 
 

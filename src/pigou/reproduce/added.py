@@ -1,8 +1,5 @@
 """What the repaired mechanisms add: efficiency, incentives and money, in the figures' settings."""
 
-# ruff: noqa: RUF001
-# The page's Greek letters and signs are meant.
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
@@ -10,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from pigou.certificate import GAIN_TOLERANCE
-from pigou.comparison import QUICK, THOROUGH, Effort, NotHere, Row, compare
+from pigou.comparison import NotHere, Row, compare
 from pigou.game import Game
 from pigou.paper.errata.cases import HIGH, LOW
 from pigou.paper.errata.record import Cell, Table
@@ -25,7 +22,7 @@ SHARES: Final = (0.3, 0.5, 0.7)  # eta, of Fig. 2
 WIDTHS: Final = (0.1, 0.24)  # of the normal, of Fig. 1
 FEW: Final = 20  # clients, among whom one client's type matters more
 PRINTED: Final = "paper, as printed"
-LIE_BEYOND: Final = 10.0  # times one's own cost: gains above are not told apart
+BEYOND: Final = 10.0  # times: gains above are not told apart, money is not in percent
 COLUMNS: Final = (
     "types",
     "mechanism",
@@ -37,6 +34,8 @@ COLUMNS: Final = (
     "the server must know",
 )
 OURS: Final = ("posted", "groves", "menu")
+
+Rows = tuple[Row | NotHere, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,23 +62,22 @@ def cases(request: Request) -> Iterator[Case]:
         yield Case(name, Game(formulas.setting(n), types), two_point(LOW, HIGH, eta))
 
 
-def judged(case: Case, effort: Effort) -> tuple[Row | NotHere, ...]:
+def judged(case: Case) -> Rows:
     """Every mechanism, and the paper's as printed."""
     details = Details(population=case.population)
-    found = list(compare(case.game, details, effort=effort).rows)
+    found = list(compare(case.game, details).rows)
     printed = replace(details, verbatim=True)
-    (row,) = compare(case.game, printed, names=("paper",), effort=effort).rows
+    (row,) = compare(case.game, printed, names=("paper",)).rows
     found.insert(list(MECHANISMS).index("paper") + 1, replace(row, mechanism=PRINTED))
     return tuple(found)
 
 
 def make(request: Request) -> Chapter:
     """The chapter."""
-    effort = QUICK if request.quick else THOROUGH
     games = list(cases(request))
     found = []
     for k, case in enumerate(games):
-        found.append(judged(case, effort))
+        found.append(judged(case))
         request.watch(Progress(NAME, k + 1, len(games) + 1, case.name))
     sheet = weights.sheet(request)
     request.watch(Progress(NAME, len(games) + 1, len(games) + 1, "weights"))
@@ -90,7 +88,7 @@ def make(request: Request) -> Chapter:
         name=NAME,
         title="What the repaired mechanisms add",
         content=(
-            _words(),
+            _words(found),
             Sheet("mechanisms", Table(caption, COLUMNS, rows), words=(0, 1, 3, 4, 5, 7)),
             _said(found),
             Heading("Who should upload at all"),
@@ -101,15 +99,17 @@ def make(request: Request) -> Chapter:
     )
 
 
-def _words() -> str:
+def _words(found: list[Rows]) -> str:
+    searched = {row.searched for rows in found for row in rows if isinstance(row, Row)} - {0}
     return (
         "Social cost is before money, among truthful clients, over the least that mean weights "
         "allow. Gains are the most that one client gains alone, as a share of its own cost, found "
         "by a search that shares no code with the mechanisms; a lie comes with the noise that "
-        "goes best with it. Where a mechanism is made for a distribution of types, gains and the "
-        "reserve are averages over the others' types. “Better off” is the share of clients whose "
-        "cost and bill together are below their cost without prices. The reserve is over the "
-        "least social cost. The paper's mechanism for known types takes reports for the truth, "
+        f"goes best with it, and is searched for {min(searched)} clients of all types, or for "
+        "everybody where there are few. Where a mechanism is made for a distribution of types, "
+        "gains and the reserve are averages over the others' types. “Better off” is the share of "
+        "clients whose cost and bill together are below their cost without prices. The reserve is "
+        "over the least social cost. The paper's mechanism for known types takes reports for the truth, "
         "so that its gains from lying show why types that are not known need another one."
     )
 
@@ -138,14 +138,16 @@ def gain(share: float | None) -> str:
         return "not searched"
     if share <= GAIN_TOLERANCE:
         return "none"
-    return f"over {LIE_BEYOND:g} times" if share > LIE_BEYOND else f"{number(100.0 * share)} %"
+    return f"over {BEYOND:g} times" if share > BEYOND else f"{number(100.0 * share)} %"
 
 
 def _signed(share: float) -> str:
-    return "0" if abs(share) <= GAIN_TOLERANCE else f"{100.0 * share:+.2g} %"
+    if abs(share) <= GAIN_TOLERANCE:
+        return "0"
+    return f"{share:+,.0f} times" if abs(share) > BEYOND else f"{100.0 * share:+.2g} %"
 
 
-def _said(found: list[tuple[Row | NotHere, ...]]) -> str:
+def _said(found: list[Rows]) -> str:
     rows = [row for group in found for row in group if isinstance(row, Row)]
     ours = [row for row in rows if row.mechanism in OURS]
     gains = [g for row in ours for g in (row.lying, row.disobeying) if g is not None]

@@ -84,8 +84,8 @@ def make(request: Request) -> Chapter:
 
 def _words() -> str:
     return (
-        "Social cost without prices over the least for the same weights. It grows without bound "
-        f"in two ways: with the number of equal clients (alpha = {ALPHA:g}), and, for a fixed "
+        "The price of anarchy is social cost without prices over the least for the same weights. "
+        f"It grows without bound in two ways: with the number of equal clients (alpha = {ALPHA:g}), and, for a fixed "
         f"number, as a single client stops caring about accuracy: {FEW} clients, one with "
         f"alpha = 1 - distance, the others with alpha = {ALPHA:g}."
     )
@@ -99,7 +99,7 @@ def _clients_chart(grown: dict[str, Scan]) -> Chart:
         "the loss is linear in the error of the model, 2/3 where it is quadratic, and 7/12 for "
         "the paper's bound, which starts as the first and ends between the two.",
         x_title="number of clients",
-        y_title="social cost without prices over the optimum",
+        y_title="price of anarchy",
         series=tuple(Series(name, scan.values, scan.ratio) for name, scan in grown.items()),
         log_x=True,
         log_y=True,
@@ -114,7 +114,7 @@ def _sensitivity_chart(mean: Scan, mle: FloatArray) -> Chart:
         caption=f"{FEW} clients and the paper's bound; the optimum is the one for the weights of "
         "the rule.",
         x_title="distance of one client's alpha from 1",
-        y_title="social cost without prices over the optimum",
+        y_title="price of anarchy",
         series=(Series(MEAN, distance, mean.ratio), Series(MLE, distance, mle)),
         log_x=True,
         log_y=True,
@@ -141,9 +141,11 @@ def _evidence(
     sizes: tuple[int, ...], clients: FloatArray, mean: FloatArray, mle: FloatArray
 ) -> str:
     return (
-        f"{number(float(clients[-1]))} with {sizes[-1]:,} equal clients; with {FEW} clients, one "
+        "Social cost without prices is "
+        f"{number(float(clients[-1]))} times the optimum with {sizes[-1]:,} equal clients; with {FEW} clients, one "
         f"of them at a distance of {DISTANCES[-1]:g} from alpha = 1, {number(float(mean[-1]))} "
-        f"with mean weights and {number(float(mle[-1]))} under the paper's rule, growing to the end."
+        f"with mean weights and {number(float(mle[-1]))} under the paper's rule, growing to the "
+        "end."
     )
 
 
@@ -153,7 +155,7 @@ def _claim(sizes: tuple[int, ...], clients: FloatArray, mean: FloatArray, mle: F
         place="Proposition 3",
         statement="The price of anarchy goes to infinity in the worst case.",
         verdict=Verdict.REPRODUCED if grows and mle[-1] > UNBOUNDED else Verdict.NOT,
-        evidence=f"Social cost over the optimum: {_evidence(sizes, clients, mean, mle)}",
+        evidence=_evidence(sizes, clients, mean, mle),
         tests=(
             "tests/unit/test_anarchy.py::test_growth_with_a_linear_loss_is_a_square_root",
             "tests/unit/test_anarchy.py::test_growth_with_a_quadratic_loss_is_two_thirds",

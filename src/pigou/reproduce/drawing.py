@@ -6,23 +6,25 @@ from typing import Any, Final
 import numpy as np
 import plotly.graph_objects as go
 
+from pigou.checks import FloatArray
 from pigou.report import look
 from pigou.report.markup import Html, bullets, joined, label
+from pigou.reproduce.axes import FEW_DECADES, Axis
 from pigou.reproduce.chart import Chart, Note, Series
 from pigou.reproduce.treatments import style
 
 PLOT_HEIGHT: Final = 400
-ROW: Final = 24  # of the legend, which stands below
-NARROW: Final = 1  # series per row that fit on a small screen
+ROW: Final = 24  # of the legend, which stands below: one series each on a small screen
 LONGEST_NAME: Final = 60
 
 
 def figure(chart: Chart) -> go.Figure:
     """Lines and bands, notes as letters at their places."""
     traces = [trace for k, series in enumerate(chart.series) for trace in _traces(series, k)]
-    x = look.axis(chart.x_title, log=chart.log_x)
-    y = look.axis(chart.y_title, log=chart.log_y)
-    below = ROW * len(chart.series) // NARROW
+    x = _axis(chart.x_title, [s.x for s in chart.series], log=chart.log_x)
+    heights = [part for s in chart.series for part in (s.y, s.low, s.high) if part is not None]
+    y = _axis(chart.y_title, heights, log=chart.log_y)
+    below = ROW * len(chart.series)
     drawn = look.figure(traces, x, y, PLOT_HEIGHT + below)
     drawn.update_layout(legend={"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top"})
     for letter, note in lettered(chart):
@@ -39,6 +41,14 @@ def caption(chart: Chart) -> Html:
 def lettered(chart: Chart) -> Iterator[tuple[str, Note]]:
     """The notes with a letter each."""
     return ((chr(ord("a") + k), note) for k, note in enumerate(chart.notes))
+
+
+def _axis(title: str, parts: list[FloatArray], *, log: bool) -> dict[str, Any]:
+    """Where a logarithmic axis spans many powers of ten, these alone are marked."""
+    span = Axis.over(parts, 0.0, 1.0, log=log)
+    if not log or span.high / span.low <= 10.0**FEW_DECADES:
+        return look.axis(title, log=log)
+    return look.axis(title, log=log, dtick=1, exponentformat="power")
 
 
 def _traces(series: Series, place: int) -> Iterator[Any]:

@@ -6,7 +6,7 @@ many clients of either type there are. Expectations are over the types, money no
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -32,7 +32,7 @@ from pigou.reproduce.treatments import (
 )
 
 ETAS: Final = tuple(round(0.02 * k, 2) for k in range(1, 50))
-QUICK_ETAS: Final = tuple(round(0.1 * k, 2) for k in range(1, 10))
+QUICK_ETAS: Final = tuple(round(0.05 * k, 2) for k in range(1, 20))
 GONE: Final = "the equilibrium without prices has no branch continuous with known types (E6b)"
 LOST: Final = "the paper's optimum has no branch continuous with known types (E6b)"
 SINGULAR: Final = "the paper's rewards divide by 0: its mechanism does not exist here (E8)"
@@ -144,11 +144,11 @@ def _menu(games: Sequence[Game], eta: float) -> float:
     return _expected(setting.n, eta, np.array(costs))
 
 
-def chart(series: tuple[Series, ...], notes: tuple[Note, ...], n: int) -> Chart:
-    """All treatments."""
-    return Chart(
+def charts(series: tuple[Series, ...], notes: tuple[Note, ...], n: int) -> tuple[Chart, Chart]:
+    """All treatments, and those with prices alone, which lie close together."""
+    everything = Chart(
         name="fig2",
-        title="Fig. 2: social cost against the share of insensitive clients",
+        title="Fig. 2: prices flatten what diversity costs",
         caption=f"Expected social cost of {n} clients, money not counted, from the formulas: types "
         f"{LOW} with probability eta and {HIGH} otherwise. All clients are truthful, which under "
         "the paper's mechanism is not what is best for them (E9).",
@@ -156,5 +156,13 @@ def chart(series: tuple[Series, ...], notes: tuple[Note, ...], n: int) -> Chart:
         y_title="expected social cost",
         series=series,
         notes=notes,
-        log_y=True,
     )
+    priced = replace(
+        everything,
+        name="fig2_priced",
+        title="Fig. 2, with prices only",
+        caption="The same curves, without those of the clients whom nobody charges.",
+        series=tuple(each for each in series if each.name not in (UNPRICED, MEAN_UNPRICED)),
+        notes=tuple(note for note in notes if note.text != GONE),
+    )
+    return everything, priced

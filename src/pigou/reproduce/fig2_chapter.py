@@ -10,7 +10,7 @@ import numpy as np
 from pigou.report.words import number
 from pigou.reproduce import formulas
 from pigou.reproduce.chart import Series
-from pigou.reproduce.fig2 import ETAS, QUICK_ETAS, Model, chart, papers, repaired
+from pigou.reproduce.fig2 import ETAS, QUICK_ETAS, Model, charts, papers, repaired
 from pigou.reproduce.part import Chapter, Claim, Part, Progress, Request, Verdict
 from pigou.reproduce.treatments import CORRECTED, GROVES, MEAN_UNPRICED, UNPRICED
 
@@ -31,12 +31,12 @@ def make(request: Request) -> Chapter:
     theirs, notes = papers(model, etas)
     done(1)
     ours = repaired(model, etas, lambda many: done(many + 1))
-    drawn = chart((*theirs, *ours), notes, model.n)
-    named = {series.name: series for series in drawn.series}
+    drawn = charts((*theirs, *ours), notes, model.n)
+    named = {series.name: series for series in drawn[0].series}
     return Chapter(
         name=NAME,
         title="Fig. 2 from the formulas",
-        content=(_words(named), drawn),
+        content=(_words(), *drawn),
         summary=_summary(named),
         parameters=formulas.PARAMETERS,
         claims=(_peak_claim(named), _pricing_claim(named)),
@@ -48,16 +48,18 @@ def peak(series: Series) -> float:
     return float(series.x[np.nanargmax(series.y)])
 
 
-def _words(named: dict[str, Series]) -> str:
+def _words() -> str:
     return (
         "Types are private: 0.25 with probability eta, 0.75 otherwise. The paper's curves follow "
         "the branch that continues its solution for known types; where there is none, or where "
         "its rewards divide by 0, the curve has a gap and a letter says why. Beside them are "
         "mean weights: without prices, with the Groves mechanism, with a posted price that "
-        "assumes a mean type of 0.5 at every eta, and with a menu of two prices. The costs are "
-        f"{number(formulas.ROUNDS)} rounds' in the paper, on which its bound does not depend. The "
-        "peaks are to the right of eta = 0.5, where types are most diverse, because "
-        "the weight that society puts on accuracy, the expected sum of 1 - alpha, grows with eta."
+        "assumes a mean type of 0.5 at every eta, and with a menu of two prices. The paper's T = "
+        f"{formulas.ROUNDS} does not enter: its bound does not depend on T. Under the paper's rule "
+        "the unpriced peak lies to the right of eta = 0.5, where types are most diverse: the "
+        "sensitive clients have almost all of the weight until they are few, so that the error "
+        "hardly falls with eta, while the weight that society puts on accuracy, the expected sum "
+        "of 1 - alpha, grows with it. With mean weights the peak is close to 0.5."
     )
 
 
@@ -84,8 +86,9 @@ def _peak_claim(named: dict[str, Series]) -> Claim:
         statement="Both social costs increase as the variance of the α_i increases (η → 0.5).",
         verdict=Verdict.REPRODUCED if there else corrected,
         evidence=f"Both rise up to η = 0.5 and on beyond it: the peaks are at η = "
-        f"{number(peaks[0])} without prices and {number(peaks[1])} with them. They follow the "
-        "diversity and the weight on accuracy, which grows with η.",
+        f"{number(peaks[0])} without prices and {number(peaks[1])} with them. With mean "
+        f"weights they are at η = {number(peak(named[MEAN_UNPRICED]))} and "
+        f"{number(peak(named[GROVES]))}.",
         tests=(
             "tests/reproduce/test_fig2.py::test_every_curve_rises_to_a_peak_inside_and_falls",
             "tests/reproduce/test_fig2.py::test_the_unpriced_peak_is_right_of_one_half",

@@ -4,11 +4,22 @@ from collections.abc import Sequence
 
 from pigou.paper.errata.record import shown
 from pigou.report.document import document
-from pigou.report.markup import Html, bullets, chart, element, joined, link, paragraph, table, text
+from pigou.report.markup import (
+    Html,
+    bullets,
+    chart,
+    element,
+    folded,
+    joined,
+    link,
+    paragraph,
+    table,
+    text,
+)
 from pigou.report.section import Section
 from pigou.reproduce import drawing, tables
 from pigou.reproduce.chart import Chart
-from pigou.reproduce.part import Chapter, Heading, Item, Request, Sheet
+from pigou.reproduce.part import Chapter, Claim, Heading, Item, Request, Sheet
 
 TITLE = "Regulating clients' noise without verification: the paper, reproduced"
 SUBTITLE = (
@@ -30,7 +41,7 @@ def page(chapters: Sequence[Chapter], request: Request) -> str:
     sections = [
         *_summary(chapters),
         *_claims(chapters),
-        *map(_section, chapters),
+        *(_section(each) for each in chapters if each.content),
         *_parameters(chapters),
     ]
     return document(TITLE, joined([SUBTITLE, version], " "), sections)
@@ -54,8 +65,15 @@ def _claims(chapters: Sequence[Chapter]) -> list[Section]:
         "slip is repaired or a condition is added; the evidence says which. E1, E2, … are the "
         "numbers of the errata."
     )
-    sheet = _table(tables.claims_sheet(stated))
-    return [Section.of("claims", "The paper's statements, one by one", intro, sheet)]
+    rows = [(each.place, each.statement, each.verdict.value, _evidence(each)) for each in stated]
+    headers = ("in the paper", "what it states", "verdict", "what shows it")
+    drawn = _wide(table(headers, rows, tuple(range(len(headers)))))
+    return [Section.of("claims", "The paper's statements, one by one", intro, drawn)]
+
+
+def _evidence(claim: Claim) -> Html:
+    tests = bullets(element("code", test) for test in claim.tests)
+    return joined([claim.evidence, folded("held by the tests", tests)])
 
 
 def _section(chapter: Chapter) -> Section:
@@ -84,7 +102,11 @@ def _shown(item: Item) -> Html:
 
 def _table(sheet: Sheet) -> Html:
     rows = [[_cell(cell) for cell in row] for row in sheet.table.rows]
-    return table(sheet.table.columns, rows, sheet.words)
+    return _wide(table(sheet.table.columns, rows, sheet.words))
+
+
+def _wide(content: Html) -> Html:
+    return element("div", content, class_="wide")
 
 
 def _cell(cell: str | int | float) -> Html:

@@ -98,7 +98,10 @@ Item = str | Heading | Chart | Sheet  # a paragraph, a heading, a picture, a tab
 
 @dataclass(frozen=True, eq=False)
 class Chapter:
-    """What a part found: read from top to bottom, under one heading."""
+    """What a part found: read from top to bottom, under one heading.
+
+    One without content has no heading either: it adds claims or parameters to the page's tables.
+    """
 
     name: str
     title: str

@@ -2,12 +2,30 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Final
 
+from pigou.reproduce.added import ADDED
+from pigou.reproduce.anarchy import ANARCHY
+from pigou.reproduce.claims.chapter import CLAIMS
+from pigou.reproduce.errata import ERRATA_PART
+from pigou.reproduce.fig1 import FIG1
+from pigou.reproduce.fig2_chapter import FIG2
 from pigou.reproduce.part import Part
+from pigou.reproduce.sensitivity import SENSITIVITY
 
-PARTS: tuple[Part, ...] = ()
+PARTS: Final[tuple[Part, ...]] = (FIG1, FIG2, ANARCHY, SENSITIVITY, ADDED, CLAIMS, ERRATA_PART)
 
-# What the command takes, and the parts that it stands for.
-GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"all": tuple(part.name for part in PARTS)}
+
+def _starting(prefix: str) -> tuple[str, ...]:
+    return tuple(part.name for part in PARTS if part.name.startswith(prefix))
+
+
+# What the command takes, and the parts that it stands for; a part's own name stands for itself.
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "all": _starting(""),
+        "fig1": _starting("fig1"),
+        "fig2": _starting("fig2"),
+        "claims": (FIG1.name, FIG2.name, ANARCHY.name, CLAIMS.name),
+    }
 )

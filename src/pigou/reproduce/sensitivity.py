@@ -160,7 +160,8 @@ def _words(etas: tuple[float, ...]) -> str:
         "is the same. The table changes one at a time, and at the end takes the two limits. Growth "
         f"is the median at the widest normal (sd {WIDTHS[-1]:g}) over that at the narrowest (sd "
         f"{WIDTHS[0]:g}); the peaks are places on the η axis, in steps of "
-        f"{etas[1] - etas[0]:.2g}; the least saving is the share of the unpriced cost that the paper's prices, corrected, save at the η where "
+        f"{etas[1] - etas[0]:.2g}; the least saving is "
+        "the share of the unpriced cost that the paper's prices, corrected, save at the η where "
         "they save least. η = 1/2 is singular in every row (E8)."
     )
 

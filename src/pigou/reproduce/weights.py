@@ -4,9 +4,6 @@ Types are normal with mean 0.5 and sd 0.2, clipped to [0.02, 0.98]. Medians of s
 optimum over weights is the best found, an upper bound on the least.
 """
 
-# ruff: noqa: RUF001
-# The page's Greek letters and signs are meant.
-
 from typing import Final
 
 import numpy as np
