@@ -2,6 +2,7 @@
 # make test      set everything up and run the whole gate (lint, types, tests, snippets, arrows)
 # make test-all  the gate and the long tests        make soak   tests that run for hours
 # make bench     ratios of running times            make lint   only style and types
+# make figures   the pictures in docs/figures, anew
 #
 # Needs Python 3.11 or newer, with pip. Another one than the first found: make PYTHON=python3.12 run
 
@@ -23,7 +24,7 @@ INSTALL = echo "Installing $(1) for the tests ..." && $(AS_ROOT) apt-get update 
 WITH_TOOLS := if $(HAS_POSTGRESQL); then export PIGOU_TEST_POSTGRES=1; fi; if $(HAS_CHROMIUM); then export PIGOU_TEST_CHROMIUM=1; fi;
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all soak bench lint tools
+.PHONY: help setup run test test-all soak bench lint tools figures
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
@@ -67,3 +68,7 @@ soak: $(READY) tools
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+figures: $(READY)
+	@out=$$(mktemp -d) && $(BIN)/pigou reproduce fig1-formulas fig2-formulas --out $$out \
+	 && mkdir -p docs/figures && cp $$out/fig1.svg $$out/fig2.svg docs/figures/ && rm -r $$out

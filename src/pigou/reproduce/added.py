@@ -109,8 +109,8 @@ def _words(found: list[Rows]) -> str:
         "everybody where there are few. Where a mechanism is made for a distribution of types, "
         "gains and the reserve are averages over the others' types. “Better off” is the share of "
         "clients whose cost and bill together are below their cost without prices. The reserve is "
-        "over the least social cost. The paper's mechanism for known types takes reports for the truth, "
-        "so that its gains from lying show why types that are not known need another one."
+        "over the least social cost. The paper's mechanism for known types takes reports for the "
+        "truth: its gains from lying show why types that are not known need another one."
     )
 
 

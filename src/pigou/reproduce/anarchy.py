@@ -85,9 +85,10 @@ def make(request: Request) -> Chapter:
 def _words() -> str:
     return (
         "The price of anarchy is social cost without prices over the least for the same weights. "
-        f"It grows without bound in two ways: with the number of equal clients (alpha = {ALPHA:g}), and, for a fixed "
-        f"number, as a single client stops caring about accuracy: {FEW} clients, one with "
-        f"alpha = 1 - distance, the others with alpha = {ALPHA:g}."
+        "It grows without bound in two ways: with the number of equal clients "
+        f"(alpha = {ALPHA:g}), and, for a fixed number, as a single client stops caring about "
+        f"accuracy: {FEW} clients, one with alpha = 1 - distance, the others with "
+        f"alpha = {ALPHA:g}."
     )
 
 
@@ -140,12 +141,12 @@ def _slopes(grown: dict[str, Scan], near: dict[str, Scan]) -> Sheet:
 def _evidence(
     sizes: tuple[int, ...], clients: FloatArray, mean: FloatArray, mle: FloatArray
 ) -> str:
+    least = f"{DISTANCES[-1]:g}"
     return (
-        "Social cost without prices is "
-        f"{number(float(clients[-1]))} times the optimum with {sizes[-1]:,} equal clients; with {FEW} clients, one "
-        f"of them at a distance of {DISTANCES[-1]:g} from alpha = 1, {number(float(mean[-1]))} "
-        f"with mean weights and {number(float(mle[-1]))} under the paper's rule, growing to the "
-        "end."
+        f"Social cost without prices is {number(float(clients[-1]))} times the optimum with "
+        f"{sizes[-1]:,} equal clients; with {FEW} clients, one of them at a distance of {least} "
+        f"from alpha = 1, {number(float(mean[-1]))} times with mean weights and "
+        f"{number(float(mle[-1]))} times under the paper's rule, growing to the end."
     )
 
 

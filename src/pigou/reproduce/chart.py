@@ -25,7 +25,8 @@ class Series:
         same = all(part.shape == self.x.shape for part in parts)
         sizes = [part.size for part in parts]
         require(same, "series", f"must hold {self.x.size} values each, like x", sizes)
-        require((self.low is None) == (self.high is None), "low, high", "come together", self.name)
+        both = (self.low is None) == (self.high is None)
+        require(both, "low and high", "must be given together", self.name)
 
     def at(self, x: float) -> float:
         """The value at one of its points."""

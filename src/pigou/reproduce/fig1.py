@@ -113,8 +113,8 @@ def chart(found: Draws, n: int) -> Chart:
         name="fig1",
         title="Fig. 1: without prices, diverse types are expensive",
         caption=f"Social cost of {n} clients from the formulas: median of {draws} draws at every "
-        f"width of the normal, and the band that holds {MIDDLE_SHARE:.0%} of them. A truncated "
-        f"normal cannot have a variance beyond {number(LARGEST_VARIANCE)}.",
+        f"width of the normal, and the band that holds {100 * MIDDLE_SHARE:g} % of them. A "
+        f"truncated normal cannot have a variance beyond {number(LARGEST_VARIANCE)}.",
         x_title="realised variance of the privacy sensitivities alpha",
         y_title="social cost",
         series=tuple(banded(name, found.variance, cost) for name, cost in found.cost.items()),
