@@ -47,6 +47,18 @@ os.execv(sys.argv[3], sys.argv[3:])
 """
 LOADED: Final = "Page.loadEventFired"
 WATCHED: Final = ("Page", "Runtime", "Log", "Network")
+DRAWN: Final = """
+[...document.querySelectorAll('.chart')].filter(place => {
+  const traces = place.querySelectorAll('.trace, .hm, .heatmaplayer image');
+  return place.querySelector('svg.main-svg') && traces.length;
+}).map(place => place.id)
+"""
+CHARTS: Final = (
+    "[...document.querySelectorAll('script[data-chart]')].map(data => data.dataset.chart)"
+)
+OVERFLOW: Final = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+NARROW: Final = 360  # pixels: a telephone
+IDS: Final = "[...document.querySelectorAll('[id]')].map(element => element.id)"
 OFFLINE: Final[Message] = {
     "offline": True,
     "latency": 0,
@@ -198,6 +210,19 @@ class Browser:
         first, _, self._rest = self._rest.partition(b"\0")
         message: Message = json.loads(first)
         return message
+
+
+def is_sound(page: Page) -> set[str]:
+    """The charts that are drawn: all that the page has data for; nothing else went wrong."""
+    charts, drawn, names = page.ask(CHARTS), page.ask(DRAWN), page.ask(IDS)
+    assert len(set(names)) == len(names)
+    assert sorted(drawn) == sorted(charts)
+    assert page.ask(OVERFLOW) == 0
+    page.resize(NARROW)
+    assert page.ask(OVERFLOW) == 0
+    assert page.console == []
+    assert [url for url in page.requests if not url.startswith(("file:", "data:"))] == []
+    return set(drawn)
 
 
 @contextmanager

@@ -123,8 +123,8 @@ def test_the_page_holds_everything_in_order() -> None:
     said += ["A paragraph.", "Within", "A table", "a constant"]
     places = [body.index(each) for each in said]
     assert places == sorted(places)
-    assert re.findall(r'data-chart="(\w+)"', body) == ["one", "two"]
-    assert re.findall(r'<div id="(\w+)" class="chart"', body) == ["one", "two"]
+    assert re.findall(r'data-chart="([\w-]+)"', body) == ["chart-one", "chart-two"]
+    assert re.findall(r'<div id="([\w-]+)" class="chart"', body) == ["chart-one", "chart-two"]
     for data in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', body):
         assert len(json.loads(data)["data"]) == 3
     assert "A &lt;title&gt; &amp; more" in body

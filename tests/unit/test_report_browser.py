@@ -4,21 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.browser import Browser, Page, chromium
+from tests.browser import Browser, chromium, is_sound
 from tests.reported_runs import KINDS, record_of
 
 from pigou.report import write
 
-DRAWN = """
-[...document.querySelectorAll('.chart')].filter(place => {
-  const traces = place.querySelectorAll('.trace, .hm, .heatmaplayer image');
-  return place.querySelector('svg.main-svg') && traces.length;
-}).map(place => place.id)
-"""
-CHARTS = "[...document.querySelectorAll('script[data-chart]')].map(data => data.dataset.chart)"
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-NARROW = 360  # pixels: a telephone
-IDS = "[...document.querySelectorAll('[id]')].map(element => element.id)"
 QUICK = ("hospitals", "attacked")
 ALWAYS = {"chart-accuracy", "chart-loss"}
 WITH_NOISE = {"chart-social-cost", "chart-error", "chart-noise-by-client", "chart-noise-by-round"}
@@ -29,19 +19,6 @@ WITH_BILLS = {"chart-bills", "chart-budget"}
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with Browser(chromium(), tmp_path_factory.mktemp("profile")) as found:
         yield found
-
-
-def is_sound(page: Page) -> set[str]:
-    """The charts that are drawn: all that the page has data for."""
-    charts, drawn, names = page.ask(CHARTS), page.ask(DRAWN), page.ask(IDS)
-    assert len(set(names)) == len(names)
-    assert sorted(drawn) == sorted(charts)
-    assert page.ask(OVERFLOW) == 0
-    page.resize(NARROW)
-    assert page.ask(OVERFLOW) == 0
-    assert page.console == []
-    assert [url for url in page.requests if not url.startswith(("file:", "data:"))] == []
-    return set(drawn)
 
 
 @pytest.mark.parametrize(

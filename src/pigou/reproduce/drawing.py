@@ -48,7 +48,7 @@ def _axis(title: str, parts: list[FloatArray], *, log: bool) -> dict[str, Any]:
     span = Axis.over(parts, 0.0, 1.0, log=log)
     if not log or span.high / span.low <= 10.0**FEW_DECADES:
         return look.axis(title, log=log)
-    return look.axis(title, log=log, dtick=1, exponentformat="power")
+    return look.axis(title, log=log, dtick=1)
 
 
 def _traces(series: Series, place: int) -> Iterator[Any]:

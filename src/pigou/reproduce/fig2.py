@@ -94,7 +94,8 @@ def papers(model: Model, etas: Sequence[float]) -> tuple[tuple[Series, ...], tup
         Series(PRINTED, x, np.array([p.printed for p in points])),
         Series(CORRECTED, x, np.array([p.corrected for p in points])),
     )
-    return series, tuple(_notes(etas, [p.reasons for p in points]))
+    notes = _notes(etas, [p.reasons for p in points])
+    return series, tuple(sorted(notes, key=lambda note: note.low))
 
 
 def _notes(etas: Sequence[float], reasons: Sequence[tuple[str, ...]]) -> Iterator[Note]:
