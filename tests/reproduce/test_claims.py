@@ -102,6 +102,21 @@ def test_equal_types_need_no_corrected_coefficient() -> None:
     assert known_types._coefficient(unequal).verdict is Verdict.CORRECTED
 
 
+def test_one_refund_for_all_balances_each_client_only_where_types_are_equal() -> None:
+    """Definition 4 with beta and q corrected, written out anew."""
+    for of, verdict in (
+        (game(np.full(10, 0.5)), Verdict.REPRODUCED),
+        (half_and_half(10), Verdict.NOT),
+    ):
+        found = complete.stationary(of)
+        beta, square, n = complete.beta_corrected(found), found.sigma**2, of.setting.n
+        charge = beta * (((n - 1) / n) ** 2 * square + (square.sum() - square) / n**2)
+        net = charge - charge.mean()
+        assert net.sum() == pytest.approx(0.0, abs=1e-12)
+        assert (np.abs(net).max() < 1e-12) == (verdict is Verdict.REPRODUCED)
+        assert known_types._balance_of_each(found).verdict is verdict
+
+
 def test_a_point_that_is_no_optimum_is_not_reproduced() -> None:
     found = complete.stationary(half_and_half(10))
     wrong = replace(found, sigma=1.1 * found.sigma, error=1.1 * found.error)

@@ -85,10 +85,9 @@ def _peak_claim(named: dict[str, Series]) -> Claim:
         place="Fig. 2",
         statement="Both social costs increase as the variance of the α_i increases (η → 0.5).",
         verdict=Verdict.REPRODUCED if there else corrected,
-        evidence=f"Both rise up to η = 0.5 and on beyond it: the peaks are at η = "
-        f"{number(peaks[0])} without prices and {number(peaks[1])} with them. With mean "
-        f"weights they are at η = {number(peak(named[MEAN_UNPRICED]))} and "
-        f"{number(peak(named[GROVES]))}.",
+        evidence=f"They peak at η = {number(peaks[0])} without prices and {number(peaks[1])} with "
+        f"the paper's, corrected; with mean weights at {number(peak(named[MEAN_UNPRICED]))} and "
+        f"{number(peak(named[GROVES]))}. The diversity of types is greatest at η = {DIVERSE:g}.",
         tests=(
             "tests/reproduce/test_fig2.py::test_every_curve_rises_to_a_peak_inside_and_falls",
             "tests/reproduce/test_fig2.py::test_the_unpriced_peak_is_right_of_one_half",

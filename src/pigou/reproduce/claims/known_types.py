@@ -33,6 +33,7 @@ def claims(game: Game) -> tuple[Claim, ...]:
         _coefficient(found),
         _compensation(found),
         _balance(found),
+        _balance_of_each(found),
         _efficiency(game, found),
         _equal_types(game),
     )
@@ -129,6 +130,24 @@ def _balance(found: Solution) -> Claim:
         tests=(
             f"{COMPLETE}test_the_certificate_passes_corrected_terms_and_fails_the_printed_ones",
             "tests/contracts/test_mechanisms.py::test_bills_sum_to_zero_in_expectation",
+        ),
+    )
+
+
+def _balance_of_each(found: Solution) -> Claim:
+    """Expected charge less q of every client, with beta and q corrected."""
+    played = play(found.game, PaperPricing())
+    share = played.bills.net / played.costs
+    least, most = float(share.min()), float(share.max())
+    return Claim(
+        place="Proposition 4",
+        statement="Ex-ante budget balance holds for each client.",
+        verdict=Verdict.REPRODUCED if max(-least, most) <= SAME else Verdict.NOT,
+        evidence=f"One q for all balances the sum. Where types differ clients expect to pay "
+        f"{percent(least)} to {percent(most)} of their own cost, net of q (below 0: to receive).",
+        tests=(
+            "tests/reproduce/test_claims.py::"
+            "test_one_refund_for_all_balances_each_client_only_where_types_are_equal",
         ),
     )
 
