@@ -1,13 +1,11 @@
 """The claims table: all statements are there, their tests exist, and verdicts follow numbers."""
 
-import ast
 import re
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.reproduce.named_tests import exists
 
 from pigou.paper import complete
 from pigou.paper.errata.cases import game, half_and_half
@@ -18,7 +16,6 @@ from pigou.reproduce.execution import asked_for, make
 from pigou.reproduce.fig2 import Model
 from pigou.reproduce.part import Chapter, Claim, Request, Verdict
 
-ROOT = Path(__file__).parents[2]
 QUICK = Request(quick=True)
 
 
@@ -31,18 +28,6 @@ def chapters() -> tuple[Chapter, ...]:
 @pytest.fixture(scope="module")
 def claims(chapters: tuple[Chapter, ...]) -> tuple[Claim, ...]:
     return tables.claims(chapters)
-
-
-@cache
-def functions(path: Path) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-
-
-def exists(test: str) -> bool:
-    file, _, name = test.partition("::")
-    path = ROOT / file
-    return path.is_file() and name.startswith("test_") and name in functions(path)
 
 
 def test_every_named_test_exists(claims: tuple[Claim, ...]) -> None:

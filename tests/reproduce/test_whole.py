@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.browser import Browser, chromium, is_sound
+from tests.reproduce.named_tests import exists
 from tests.reproduce.pages import chapter, chart
 
 from pigou.cli import main
@@ -107,11 +108,20 @@ def test_nobody_gains_under_the_repaired_mechanisms(folder: Path) -> None:
     assert len(ours) >= 15
     for _, _, ratio, lying, disobeying, *_ in ours:
         assert 1.0 - 1e-9 <= float(ratio) < 1.01
-        assert lying in ("none", "nothing is reported")
+        assert lying in ("none", "no reports")
         assert disobeying == "none"
     papers = [row for row in found if row[1] == "paper-two-types"]
     assert papers
     assert all(row[3] not in ("none", "not searched") for row in papers)
+
+
+@pytest.mark.long
+def test_every_statement_names_tests_that_exist(folder: Path) -> None:
+    found = rows(folder / "claims.csv")
+    assert len(found) >= 26
+    for *_, tests in found:
+        assert tests
+        assert all(map(exists, tests.split("\n"))), tests
 
 
 @pytest.mark.long

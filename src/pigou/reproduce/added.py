@@ -11,7 +11,7 @@ from pigou.comparison import NotHere, Row, compare
 from pigou.game import Game
 from pigou.paper.errata.cases import HIGH, LOW
 from pigou.paper.errata.record import Cell, Table
-from pigou.population import Population, TruncatedNormal, two_point
+from pigou.population import Finite, Population, TruncatedNormal, two_point
 from pigou.report.words import number, percent
 from pigou.reproduce import fig1, formulas, weights
 from pigou.reproduce.part import Chapter, Heading, Part, Progress, Request, Sheet
@@ -22,6 +22,7 @@ SHARES: Final = (0.3, 0.5, 0.7)  # eta, of Fig. 2
 WIDTHS: Final = (0.1, 0.24)  # of the normal, of Fig. 1
 FEW: Final = 20  # clients, among whom one client's type matters more
 PRINTED: Final = "paper, as printed"
+TWO_TYPES: Final = "paper-two-types"
 BEYOND: Final = 10.0  # times: gains above are not told apart, money is not in percent
 COLUMNS: Final = (
     "types",
@@ -69,6 +70,8 @@ def judged(case: Case) -> Rows:
     printed = replace(details, verbatim=True)
     (row,) = compare(case.game, printed, names=("paper",)).rows
     found.insert(list(MECHANISMS).index("paper") + 1, replace(row, mechanism=PRINTED))
+    if not isinstance(case.population, Finite):
+        found = [row for row in found if row.mechanism != TWO_TYPES]
     return tuple(found)
 
 
@@ -89,7 +92,7 @@ def make(request: Request) -> Chapter:
         title="What the repaired mechanisms add",
         content=(
             _words(found),
-            Sheet("mechanisms", Table(caption, COLUMNS, rows), words=(0, 1, 3, 4, 5, 7)),
+            Sheet("mechanisms", Table(caption, COLUMNS, rows), words=(0, 1, 7)),
             _said(found),
             Heading("Who should upload at all"),
             weights.WORDS,
@@ -102,22 +105,25 @@ def make(request: Request) -> Chapter:
 def _words(found: list[Rows]) -> str:
     searched = {row.searched for rows in found for row in rows if isinstance(row, Row)} - {0}
     return (
-        "Social cost is before money, among truthful clients, over the least that mean weights "
-        "allow. Gains are the most that one client gains alone, as a share of its own cost, found "
-        "by a search that shares no code with the mechanisms; a lie comes with the noise that "
-        f"goes best with it, and is searched for {min(searched)} clients of all types, or for "
-        "everybody where there are few. Where a mechanism is made for a distribution of types, "
-        "gains and the reserve are averages over the others' types. “Better off” is the share of "
-        "clients whose cost and bill together are below their cost without prices. The reserve is "
-        "over the least social cost. The paper's mechanism for known types takes reports for the "
-        "truth: its gains from lying show why types that are not known need another one."
+        "“paper” is its mechanism for known types with β and q corrected, or as printed; "
+        f"“{TWO_TYPES}” the one for two private types, with β^H corrected. “pigouvian” is the "
+        "price that the others are built on, for known types. Social cost is before money, among "
+        "truthful clients, over the least that mean weights allow. Gains are the most that one "
+        "client gains alone, as a share of its own cost, found by a search that shares no code "
+        "with the mechanisms; a lie comes with the noise that goes best with it, and is searched "
+        f"for {min(searched)} clients of all types, or for everybody where there are few. Where a "
+        "mechanism is made for a distribution of types, gains and the reserve are averages over "
+        "the others' types. “Better off” is the share of clients whose cost and bill together are "
+        "below their cost without prices. The reserve is over the least social cost. Mechanisms "
+        "for known types take reports for the truth: what lying would gain there shows why types "
+        "that are not known need another one."
     )
 
 
 def _cells(case: Case, row: Row | NotHere) -> tuple[Cell, ...]:
     if isinstance(row, NotHere):
         return (case.name, row.mechanism, "—", "—", "—", "—", "—", f"not applicable: {row.reason}")
-    lying = gain(row.lying) if row.asks else "nothing is reported"
+    lying = gain(row.lying) if row.asks else "no reports"
     reserve = _signed(row.reserve)
     better = percent(row.better_off)
     return (
@@ -144,19 +150,21 @@ def gain(share: float | None) -> str:
 def _signed(share: float) -> str:
     if abs(share) <= GAIN_TOLERANCE:
         return "0"
-    return f"{share:+,.0f} times" if abs(share) > BEYOND else f"{100.0 * share:+.2g} %"
+    sign = "+" if share > 0 else ""
+    size = f"{share:,.0f} times" if abs(share) >= 1.0 else f"{number(100.0 * share)} %"
+    return f"{sign}{size}"
 
 
 def _said(found: list[Rows]) -> str:
     rows = [row for group in found for row in group if isinstance(row, Row)]
     ours = [row for row in rows if row.mechanism in OURS]
     gains = [g for row in ours for g in (row.lying, row.disobeying) if g is not None]
-    theirs = [row.lying for row in rows if row.mechanism == "paper-two-types" and row.lying]
+    theirs = [row.lying for row in rows if row.mechanism == TWO_TYPES and row.lying]
     return (
         "The posted price, Groves and the menu reach at most "
         f"{number(max(row.ratio for row in ours))} times the optimum for mean weights in all "
         f"{len(found)} settings, the paper's mechanism for two private types "
-        f"{_span([row.ratio for row in rows if row.mechanism == 'paper-two-types'])} times. The "
+        f"{_span([row.ratio for row in rows if row.mechanism == TWO_TYPES])} times. The "
         f"most that lying or disobeying gains under ours is {gain(max(gains))}, under the "
         f"paper's for two types {gain(max(theirs, default=None))}. Money left in the "
         f"reserve by ours: at most {number(100.0 * max(abs(row.reserve) for row in ours))} % of "
