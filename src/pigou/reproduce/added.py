@@ -23,6 +23,7 @@ WIDTHS: Final = (0.1, 0.24)  # of the normal, of Fig. 1
 FEW: Final = 20  # clients, among whom one client's type matters more
 PRINTED: Final = "paper, as printed"
 TWO_TYPES: Final = "paper-two-types"
+NO_GAIN: Final = "none"
 BEYOND: Final = 10.0  # times: gains above are not told apart, money is not in percent
 COLUMNS: Final = (
     "types",
@@ -143,7 +144,7 @@ def gain(share: float | None) -> str:
     if share is None:
         return "not searched"
     if share <= GAIN_TOLERANCE:
-        return "none"
+        return NO_GAIN
     return f"over {BEYOND:g} times" if share > BEYOND else f"{number(100.0 * share)} %"
 
 
@@ -160,13 +161,14 @@ def _said(found: list[Rows]) -> str:
     ours = [row for row in rows if row.mechanism in OURS]
     gains = [g for row in ours for g in (row.lying, row.disobeying) if g is not None]
     theirs = [row.lying for row in rows if row.mechanism == TWO_TYPES and row.lying]
+    most = gain(max(gains))
     return (
         "The posted price, Groves and the menu reach at most "
         f"{number(max(row.ratio for row in ours))} times the optimum for mean weights in all "
         f"{len(found)} settings, the paper's mechanism for two private types "
         f"{_span([row.ratio for row in rows if row.mechanism == TWO_TYPES])} times. The "
-        f"most that lying or disobeying gains under ours is {gain(max(gains))}, under the "
-        f"paper's for two types {gain(max(theirs, default=None))}. Money left in the "
+        f"most that lying or disobeying gains under ours is {'nothing' if most == NO_GAIN else most}"
+        f", under the paper's for two types {gain(max(theirs, default=None))}. Money left in the "
         f"reserve by ours: at most {number(100.0 * max(abs(row.reserve) for row in ours))} % of "
         "social cost."
     )
