@@ -31,15 +31,7 @@ def say(text: str) -> None:
 @contextmanager
 def watching() -> Iterator[Callable[["Step"], None]]:
     """A bar per treatment: round, loss, social cost, budget, time left."""
-    console = _console()
-    columns = (
-        TextColumn("{task.description:>8}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[facts]}", markup=False),
-        TimeRemainingColumn(),
-    )
-    bars = Bars(*columns, console=console, disable=not console.is_terminal)
+    bars = _bars(8)
     tasks: dict[str, tuple[TaskID, float]] = {}
 
     def watch(step: "Step") -> None:
@@ -59,15 +51,7 @@ def watching() -> Iterator[Callable[["Step"], None]]:
 @contextmanager
 def counting() -> Iterator[Callable[["Progress"], None]]:
     """A bar per part: steps done, what the last one was about, time left."""
-    console = _console()
-    columns = (
-        TextColumn("{task.description:>14}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[facts]}", markup=False),
-        TimeRemainingColumn(),
-    )
-    bars = Bars(*columns, console=console, disable=not console.is_terminal)
+    bars = _bars(14)
     tasks: dict[str, TaskID] = {}
 
     def watch(step: "Progress") -> None:
@@ -77,6 +61,19 @@ def counting() -> Iterator[Callable[["Progress"], None]]:
 
     with bars:
         yield watch
+
+
+def _bars(width: int) -> Bars:
+    """Names in so many characters; nothing where there is no terminal."""
+    console = _console()
+    columns = (
+        TextColumn(f"{{task.description:>{width}}}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[facts]}", markup=False),
+        TimeRemainingColumn(),
+    )
+    return Bars(*columns, console=console, disable=not console.is_terminal)
 
 
 def _added(bars: Bars, step: "Step") -> tuple[TaskID, float]:

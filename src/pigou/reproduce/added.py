@@ -161,14 +161,14 @@ def _said(found: list[Rows]) -> str:
     ours = [row for row in rows if row.mechanism in OURS]
     gains = [g for row in ours for g in (row.lying, row.disobeying) if g is not None]
     theirs = [row.lying for row in rows if row.mechanism == TWO_TYPES and row.lying]
-    most = gain(max(gains))
+    most = gain(max(gains)).replace(NO_GAIN, "nothing")
     return (
         "The posted price, Groves and the menu reach at most "
         f"{number(max(row.ratio for row in ours))} times the optimum for mean weights in all "
         f"{len(found)} settings, the paper's mechanism for two private types "
         f"{_span([row.ratio for row in rows if row.mechanism == TWO_TYPES])} times. The "
-        f"most that lying or disobeying gains under ours is {'nothing' if most == NO_GAIN else most}"
-        f", under the paper's for two types {gain(max(theirs, default=None))}. Money left in the "
+        f"most that lying or disobeying gains under ours is {most}, under the "
+        f" paper's for two types {gain(max(theirs, default=None))}. Money left in the "
         f"reserve by ours: at most {number(100.0 * max(abs(row.reserve) for row in ours))} % of "
         "social cost."
     )
