@@ -168,7 +168,7 @@ def _said(found: list[Rows]) -> str:
         f"{len(found)} settings, the paper's mechanism for two private types "
         f"{_span([row.ratio for row in rows if row.mechanism == TWO_TYPES])} times. The "
         f"most that lying or disobeying gains under ours is {most}, under the "
-        f" paper's for two types {gain(max(theirs, default=None))}. Money left in the "
+        f"paper's for two types {gain(max(theirs, default=None))}. Money left in the "
         f"reserve by ours: at most {number(100.0 * max(abs(row.reserve) for row in ours))} % of "
         "social cost."
     )
