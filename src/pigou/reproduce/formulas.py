@@ -7,6 +7,7 @@ from typing import Final
 
 from pigou.game import AccuracyLoss, Setting
 from pigou.paper.errata.cases import KAPPA, PRIVACY_SCALE, SMOOTHNESS
+from pigou.paper.errata.model import DELTA, C
 from pigou.reproduce.part import Parameter
 
 N: Final = 100  # the paper's, in Fig. 2; Fig. 1 does not say, its label in the source does
@@ -21,7 +22,8 @@ PARAMETERS: Final = (
     Parameter(
         "cS",
         "privacy scale: c of the Gaussian mechanism times the sensitivity S",
-        f"{PRIVACY_SCALE:g}",
+        f"{PRIVACY_SCALE:g}: for instance c = {C:.4g}, the least for δ = {DELTA:g}, and "
+        f"S = {PRIVACY_SCALE / C:.4g}",
         f"{WHY}; they enter as a product only",
         WHERE,
     ),
