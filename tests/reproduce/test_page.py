@@ -14,14 +14,16 @@ from tests.reproduce.pages import X, chapter, chart
 
 from pigou.errors import PigouError
 from pigou.paper.errata.record import Table
-from pigou.reproduce import drawing
+from pigou.reproduce import drawing, fig1
 from pigou.reproduce.axes import Axis, ticks
 from pigou.reproduce.chart import Note, Series, averaged, banded
 from pigou.reproduce.files import chart_csv, contents, write
 from pigou.reproduce.page import page
 from pigou.reproduce.part import Chapter, Request, Sheet
 from pigou.reproduce.svg import stretches, svg, wrapped
+from pigou.reproduce.treatments import MENU
 
+FIGURES = Path(__file__).parents[2] / "docs" / "figures"
 SVG = "{http://www.w3.org/2000/svg}"
 REQUEST = Request(quick=True, seed=7)
 
@@ -35,6 +37,15 @@ def test_a_picture_is_well_formed_and_says_its_names() -> None:
     texts = [each.text for each in root.iter(f"{SVG}text")]
     for said in ("A <title> & more", "x", "y", "whole", "with a gap", "a: nothing here", "a", "b"):
         assert said in texts
+
+
+def test_the_pictures_in_the_documentation_are_of_these_figures() -> None:
+    """They are made by `make figures`; this notices names that have changed since."""
+    for name, treatments in (("fig1", fig1.TREATMENTS), ("fig2", (*fig1.TREATMENTS, MENU))):
+        root = picture((FIGURES / f"{name}.svg").read_text(encoding="utf-8"))
+        texts = {each.text for each in root.iter(f"{SVG}text")}
+        assert set(treatments) <= texts
+        assert len(list(root.iter(f"{SVG}polyline"))) >= len(treatments)
 
 
 def test_a_gap_breaks_the_line_and_a_lone_point_is_a_dot() -> None:

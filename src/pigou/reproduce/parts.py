@@ -26,6 +26,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "all": _starting(""),
         "fig1": _starting("fig1"),
         "fig2": _starting("fig2"),
+        "sensitivity": _starting("sensitivity"),
         "claims": (FIG1.name, FIG2.name, ANARCHY.name, CLAIMS.name),
     }
 )
