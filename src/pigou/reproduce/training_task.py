@@ -40,8 +40,8 @@ MNIST: Final[Tables] = MappingProxyType(
     }
 )
 DIGITS: Final[Tables] = MappingProxyType(
-    MNIST
-    | {
+    {
+        **MNIST,
         "name": "A hundred clients on digits",
         "training": {"data": "digits", "train": 100, "test": 100},
         "privacy": {"clip": 0.11, "delta": 1e-5},
