@@ -50,9 +50,7 @@ def regression_task(
     n, d = targets.shape
     x = rng.standard_normal((n, samples, d), dtype=np.float32)
     y = np.einsum("nmd,nd->nm", x, targets) + noise * rng.standard_normal((n, samples))
-    shards = Shards(
-        x.reshape(-1, d), y.reshape(-1).astype(np.float32), np.arange(n + 1) * samples
-    )
+    shards = Shards(x.reshape(-1, d), y.reshape(-1).astype(np.float32), np.arange(n + 1) * samples)
     return Supervised(
         learner=LeastSquares(d, regularisation),
         shards=shards,
@@ -83,7 +81,7 @@ class Quadratic:
     @property
     def end(self) -> Floats:
         """w*."""
-        return np.linalg.solve(self.a, self.b)
+        return np.asarray(np.linalg.solve(self.a, self.b))
 
     def excess(self, model: Floats) -> float:
         """F(w) - F(w*)."""
