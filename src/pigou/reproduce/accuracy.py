@@ -17,9 +17,9 @@ from pigou.mechanisms import Pigouvian, Unpriced
 from pigou.paper.errata.record import Cell, Table
 from pigou.report.words import listed, number
 from pigou.reproduce.chart import Chart, Series, averaged
-from pigou.reproduce.part import Chapter, Part, Progress, Request, Sheet
+from pigou.reproduce.part import Chapter, Part, Request, Sheet
 from pigou.reproduce.training import Trial, measure
-from pigou.reproduce.training_grid import WITHOUT_NOISE, mean_and_error
+from pigou.reproduce.training_grid import WITHOUT_NOISE, mean_and_error, told
 from pigou.reproduce.training_task import ROUNDS, check, parameters, prepared, said
 from pigou.runs import Ready
 
@@ -78,11 +78,8 @@ def trials(ready: Ready, seeds: int, factors: tuple[float, ...]) -> list[Trial]:
 
 def measured(ready: Ready, factors: tuple[float, ...], request: Request) -> Accuracies:
     """All runs in one batch."""
-
-    def tell(rounds: int) -> None:
-        request.watch(Progress(NAME, rounds, ROUNDS, f"{SEEDS} seeds, {len(factors)} scales"))
-
-    found = measure(ready.task, trials(ready, SEEDS, factors), tell)
+    facts = f"{SEEDS} seeds, {len(factors)} scales"
+    found = measure(ready.task, trials(ready, SEEDS, factors), told(request, NAME, facts))
     shaped = found.accuracy.reshape(len(factors), 2, SEEDS)
     return Accuracies(factors, found.quiet_accuracy, shaped[:, 0], shaped[:, 1])
 

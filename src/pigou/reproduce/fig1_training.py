@@ -16,8 +16,8 @@ from pigou.report.words import number
 from pigou.reproduce.chart import MIDDLE_SHARE, Chart, banded
 from pigou.reproduce.fig1 import MEAN, WIDTHS
 from pigou.reproduce.part import Chapter, Claim, Part, Request, Sheet, Verdict
-from pigou.reproduce.training import trial
-from pigou.reproduce.training_grid import Grid, Plan, accuracy_chart, run
+from pigou.reproduce.training import Trial, trial
+from pigou.reproduce.training_grid import Grid, Plan, accuracy_chart, run, told
 from pigou.reproduce.training_task import ROUNDS, N, check, parameters, prepared, said
 from pigou.reproduce.treatments import (
     CORRECTED,
@@ -47,14 +47,13 @@ def types(request: Request, seeds: int) -> FloatArray:
     )
 
 
-def measured(ready: Ready, alpha: FloatArray, request: Request) -> Grid:
-    """All treatments of all these types."""
-    points, seeds, _ = alpha.shape
-    games = [[Game(ready.setting, each) for each in row] for row in alpha]
-    plan = Plan(
-        TREATMENTS, points, seeds, lambda name, k, seed: trial(name, games[k][seed], ROUNDS, seed)
-    )
-    return run(ready.task, plan, request, NAME)
+def plan(ready: Ready, alpha: FloatArray, names: tuple[str, ...] = TREATMENTS) -> Plan:
+    """These treatments of all these types."""
+
+    def at(treatment: str, point: int, seed: int) -> Trial:
+        return trial(treatment, Game(ready.setting, alpha[point, seed]), ROUNDS, seed)
+
+    return Plan(names, alpha.shape[0], alpha.shape[1], at)
 
 
 def growth(curve: FloatArray) -> float:
@@ -67,7 +66,8 @@ def make(request: Request) -> Chapter:
     """The chapter."""
     ready = prepared(request)
     alpha = types(request, QUICK_SEEDS if request.quick else SEEDS)
-    grid = measured(ready, alpha, request)
+    here = plan(ready, alpha)
+    grid = run(ready.task, here, told(request, NAME, f"{here.runs} runs at once"))
     x = alpha.var(axis=2).mean(axis=1)
     return Chapter(
         name=NAME,

@@ -17,7 +17,7 @@ from pigou.paper.two_types import PaperTwoTypes
 from pigou.population import two_point
 from pigou.reproduce.part import Request
 from pigou.reproduce.training import Trial, seconds_alone, trial
-from pigou.reproduce.training_grid import Grid, Plan, run
+from pigou.reproduce.training_grid import Grid, Plan, run, told
 from pigou.reproduce.training_task import ROUNDS, N
 from pigou.reproduce.treatments import (
     CORRECTED,
@@ -84,7 +84,7 @@ def plan(ready: Ready, alpha: FloatArray, etas: tuple[float, ...], names: tuple[
 def trained(ready: Ready, alpha: FloatArray, request: Request) -> Trained:
     """All treatments in one batch, and a few of the runs alone."""
     here = plan(ready, alpha, ETAS, TREATMENTS)
-    grid = run(ready.task, here, request, NAME)
+    grid = run(ready.task, here, told(request, NAME, f"{here.runs} runs at once"))
     trials = here.trials()
     some = trials[:: len(trials) // TIMED][:TIMED]
     return Trained(grid, seconds_alone(ready.task, some))

@@ -26,7 +26,11 @@ from pigou.paper import PaperPricing, complete
 from pigou.reproduce import treatments
 from pigou.runs.history import played
 
-Tell = Callable[[int], None]
+Tell = Callable[[int], None]  # of the rounds that are done
+
+
+def unheard(_: int) -> None:
+    """Nobody listens."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +77,7 @@ def trial(treatment: str, game: Game, rounds: int, seed: int) -> Trial:
     return Trial(game, mechanisms[treatment], seed)
 
 
-def measure(task: Supervised, trials: Sequence[Trial], tell: Tell = lambda _: None) -> Measured:
+def measure(task: Supervised, trials: Sequence[Trial], tell: Tell = unheard) -> Measured:
     """Run all trials, and one run without noise, in one batch; ``tell`` hears of each round."""
     start = perf_counter()
     rounds = trials[0].mechanism.rounds

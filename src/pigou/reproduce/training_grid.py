@@ -16,7 +16,7 @@ from pigou.federation.task import Supervised
 from pigou.paper.errata.record import Cell
 from pigou.reproduce.chart import Chart, Series, averaged
 from pigou.reproduce.part import Progress, Request
-from pigou.reproduce.training import Measured, Trial, measure
+from pigou.reproduce.training import Measured, Tell, Trial, measure, unheard
 from pigou.reproduce.training_task import ROUNDS
 
 WITHOUT_NOISE: Final = "no noise"
@@ -33,6 +33,11 @@ class Plan:
     points: int
     seeds: int
     at: At
+
+    @property
+    def runs(self) -> int:
+        """How many runs that is, with the one without noise."""
+        return len(self.treatments) * self.points * self.seeds + 1
 
     def trials(self) -> list[Trial]:
         """All of them: treatment after treatment, point after point, seed after seed."""
@@ -64,21 +69,20 @@ class Grid:
         return float(means.min()), float(means.max())
 
 
-def run(task: Supervised, plan: Plan, request: Request, part: str) -> Grid:
-    """All trials in one batch, watched by rounds."""
-    trials = plan.trials()
-    facts = f"{len(trials) + 1} runs at once"
-
-    def tell(rounds: int) -> None:
-        request.watch(Progress(part, rounds, ROUNDS, facts))
-
-    found = measure(task, trials, tell)
+def run(task: Supervised, plan: Plan, tell: Tell = unheard) -> Grid:
+    """All trials in one batch; ``tell`` hears of each round."""
+    found = measure(task, plan.trials(), tell)
     return Grid(
         cost=plan.curves(found.social_cost),
         predicted=plan.curves(found.predicted),
         accuracy=plan.curves(found.accuracy),
         batch=found,
     )
+
+
+def told(request: Request, part: str, facts: str) -> Tell:
+    """Rounds as the progress of a part."""
+    return lambda rounds: request.watch(Progress(part, rounds, ROUNDS, facts))
 
 
 def accuracy_chart(name: str, title: str, x: FloatArray, x_title: str, grid: Grid) -> Chart:
