@@ -81,7 +81,7 @@ def measure(task: Supervised, trials: Sequence[Trial], tell: Tell = unheard) -> 
     """Run all trials, and one run without noise, in one batch; ``tell`` hears of each round."""
     start = perf_counter()
     rounds = trials[0].mechanism.rounds
-    quiet = Trial(trials[0].game, Unpriced(rounds=rounds), seed=0)
+    quiet = Trial(_alike(task, trials[0].game), Unpriced(rounds=rounds), seed=0)
     running = [begin(task, _replica(each, Selfish())) for each in trials]
     running.append(begin(task, _replica(quiet, Silent())))
     cost, privacy = np.zeros(len(trials)), np.zeros(len(trials))
@@ -116,6 +116,12 @@ def seconds_alone(task: Supervised, trials: Sequence[Trial]) -> float:
     for each in trials:
         simulate(task, [begin(task, _replica(each, Selfish()))], lambda _: None)
     return (perf_counter() - start) / len(trials)
+
+
+def _alike(task: Supervised, game: Game) -> Game:
+    """The game with the weights of the training loss."""
+    here = game.setting
+    return Game(Setting(here.n, here.loss, here.privacy_scale, task.weights), game.alpha)
 
 
 def _replica(given: Trial, conduct: Conduct) -> Replica:
