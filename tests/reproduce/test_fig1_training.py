@@ -2,11 +2,21 @@
 
 import numpy as np
 import pytest
+from tests.reproduce.test_claims import exists
 from tests.reproduce.trained import QUICK, on_digits, on_mnist
 
-from pigou.reproduce.fig1_training import TRAINED_WIDTHS, growth, plan, types
+from pigou.reproduce.fig1_training import (
+    TRAINED_WIDTHS,
+    TREATMENTS,
+    claim,
+    growth,
+    plan,
+    types,
+)
+from pigou.reproduce.part import Verdict
+from pigou.reproduce.training import Measured
 from pigou.reproduce.training_grid import Grid, run
-from pigou.reproduce.treatments import CORRECTED, GROVES, MEAN_UNPRICED, POSTED, UNPRICED
+from pigou.reproduce.treatments import CORRECTED, GROVES, MEAN_UNPRICED, POSTED, PRINTED, UNPRICED
 from pigou.runs import Ready
 
 SEEDS = 3
@@ -38,6 +48,28 @@ def test_unpriced_rises_and_priced_stays_low() -> None:
         assert (grid.cost[name] < 0.5 * grid.cost[UNPRICED]).all()
         assert grid.accuracy[name].mean() > grid.accuracy[UNPRICED].mean()
     assert grid.batch.quiet_accuracy > grid.accuracy[GROVES].max()
+
+
+@pytest.mark.parametrize(
+    ("unpriced", "printed", "corrected", "verdict"),
+    [
+        (5.0, 1.1, 1.1, Verdict.REPRODUCED),
+        (5.0, 9.0, 1.1, Verdict.CORRECTED),
+        (5.0, 9.0, 2.0, Verdict.NOT),
+        (1.5, 1.1, 1.1, Verdict.NOT),
+    ],
+)
+def test_the_verdict_follows_the_curves(
+    unpriced: float, printed: float, corrected: float, verdict: Verdict
+) -> None:
+    grown = dict.fromkeys(TREATMENTS, 1.0)
+    grown |= {UNPRICED: unpriced, PRINTED: printed, CORRECTED: corrected}
+    cost = {name: np.outer([1.0, factor], np.ones(3)) for name, factor in grown.items()}
+    one = np.ones(1)
+    found = claim(Grid(cost, cost, cost, Measured(one, one, one, one, one, 0.9, 1.0)))
+    assert found.verdict is verdict
+    assert f"{unpriced:g} times" in found.evidence
+    assert all(exists(test) for test in found.tests)
 
 
 @pytest.mark.long

@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+from tests.reproduce.test_claims import exists
 from tests.reproduce.trained import QUICK, on_digits, on_mnist
 
 from pigou.paper.errata.cases import HIGH, LOW
 from pigou.reproduce.fig2_training import ETAS, Trained, peak, plan, types
+from pigou.reproduce.fig2_training_chapter import claims
+from pigou.reproduce.part import Verdict
+from pigou.reproduce.training import Measured
 from pigou.reproduce.training_grid import Grid, run
-from pigou.reproduce.treatments import CORRECTED, GROVES, MENU, POSTED, UNPRICED
+from pigou.reproduce.treatments import CORRECTED, GROVES, MEAN_UNPRICED, MENU, POSTED, UNPRICED
 from pigou.runs import Ready
 
 AT = (0.1, 0.5, 0.9)
@@ -71,6 +75,35 @@ def test_the_error_of_a_peak_is_its_spread_over_repeats() -> None:
     spread = np.std([each.eta for each in repeats])
     said = np.sqrt(np.mean(np.square([each.error for each in repeats])))
     assert said == pytest.approx(spread, rel=0.25)
+
+
+def drawn(top: float, ratio: float) -> Grid:
+    """A grid whose unpriced curve has its top there, so many times above the priced one."""
+    tops = top + np.array([-0.02, 0.0, 0.02])  # seed by seed
+    curve = np.exp(-np.square(np.array(ETAS)[:, None] - tops))
+    cost = dict.fromkeys((UNPRICED, MEAN_UNPRICED), curve * ratio)
+    cost |= dict.fromkeys((CORRECTED, GROVES), curve)
+    accuracy = dict.fromkeys(cost, np.full(curve.shape, 0.7))
+    one = np.ones(1)
+    return Grid(cost, cost, accuracy, Measured(one, one, one, one, one, 0.9, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("top", "verdict"),
+    [(0.5, Verdict.REPRODUCED), (0.7, Verdict.CORRECTED), (1.4, Verdict.NOT)],
+)
+def test_the_verdict_on_the_peak_follows_the_curve(top: float, verdict: Verdict) -> None:
+    diverse, _ = claims(drawn(top, 9.0))
+    assert diverse.verdict is verdict
+    assert all(exists(test) for test in diverse.tests)
+
+
+def test_the_verdict_on_prices_follows_the_ratio() -> None:
+    for ratio, verdict in ((9.0, Verdict.REPRODUCED), (1.5, Verdict.NOT)):
+        _, pricing = claims(drawn(0.5, ratio))
+        assert pricing.verdict is verdict
+        assert f"{ratio:g}" in pricing.evidence
+        assert all(exists(test) for test in pricing.tests)
 
 
 def test_times_are_compared_per_run(grid: Grid) -> None:

@@ -14,7 +14,7 @@ from pigou.paper.errata.record import Cell, Table
 from pigou.population import TruncatedNormal
 from pigou.report.words import number
 from pigou.reproduce.chart import MIDDLE_SHARE, Chart, banded
-from pigou.reproduce.fig1 import MEAN, WIDTHS
+from pigou.reproduce.fig1 import FLAT, MEAN, STEEP, WIDTHS
 from pigou.reproduce.part import Chapter, Claim, Part, Request, Sheet, Verdict
 from pigou.reproduce.training import Trial, trial
 from pigou.reproduce.training_grid import Grid, Plan, accuracy_chart, run, told
@@ -82,7 +82,7 @@ def make(request: Request) -> Chapter:
         ),
         summary=_summary(grid),
         parameters=parameters(ready, "figures from training"),
-        claims=(_claim(grid),),
+        claims=(claim(grid),),
     )
 
 
@@ -135,13 +135,18 @@ def _summary(grid: Grid) -> str:
     )
 
 
-def _claim(grid: Grid) -> Claim:
-    rises = growth(grid.cost[UNPRICED]) > 2.0 * growth(grid.cost[CORRECTED])
+def claim(grid: Grid) -> Claim:
+    """The paper's statement on the figure, judged by training."""
+    shape = growth(grid.cost[UNPRICED]) > STEEP and growth(grid.cost[CORRECTED]) < FLAT
+    verdict = Verdict.NOT
+    if shape:
+        printed = growth(grid.cost[PRINTED]) < FLAT
+        verdict = Verdict.REPRODUCED if printed else Verdict.CORRECTED
     return Claim(
         place="Fig. 1",
         statement="The same in training: without pricing social cost rises with the variance; "
         "with pricing it stays low.",
-        verdict=Verdict.CORRECTED if rises else Verdict.NOT,
+        verdict=verdict,
         evidence=_summary(grid),
         tests=(
             "tests/reproduce/test_fig1_training.py::test_unpriced_rises_and_priced_stays_low",
