@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Final, Self
 
 import numpy as np
@@ -87,9 +88,12 @@ def quiet(_: str) -> None:
     """Says nothing."""
 
 
-def prepare(scenario: Scenario, say: Say = quiet) -> Ready:
-    """Load and split the data, build the task, and measure what the scenario wants measured."""
-    task, split = build_task(scenario)
+def prepare(scenario: Scenario, say: Say = quiet, folder: Path | None = None) -> Ready:
+    """Load and split the data, build the task, and measure what the scenario wants measured.
+
+    ``folder`` holds the data sets that are fetched; None: where ``data_folder`` says.
+    """
+    task, split = build_task(scenario, folder)
     say(f"data: {split.message}")
     seed, rounds = scenario.seed, scenario.federation.rounds
     fitted = measured = None
@@ -115,12 +119,12 @@ def prepare(scenario: Scenario, say: Say = quiet) -> Ready:
     )
 
 
-def build_task(scenario: Scenario) -> tuple[Supervised, Split]:
+def build_task(scenario: Scenario, folder: Path | None = None) -> tuple[Supervised, Split]:
     """What is trained, and who holds which data."""
     table, clip = scenario.training, scenario.privacy.clip
     if table is None or clip is None:
         raise NotApplicable("training", "must be given: what is learnt, on which data", None)
-    dataset = load(table.data)
+    dataset = load(table.data, folder)
     learner = _learner(table, dataset)
     split = _split(scenario, table, dataset)
     weights = scenario.weights
