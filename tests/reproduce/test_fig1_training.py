@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.reproduce.test_claims import exists
+from tests.reproduce.named_tests import exists
 from tests.reproduce.trained import QUICK, on_digits, on_mnist
 
 from pigou.reproduce.fig1_training import (
