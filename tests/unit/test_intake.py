@@ -111,7 +111,8 @@ def test_thousands_of_malformed_updates_and_reports() -> None:
     seen = fuzz(rounds=50, messages=100)
     seen += fuzzed_reports(2000)
     assert sum(seen.values()) == 7000
-    assert {reason.name for reason in Reason} == set(seen)
+    by_engines = {"NOT_SIGNED", "FAILED"}  # of what could not be offered: Coordinator.refuse
+    assert {reason.name for reason in Reason} - by_engines == set(seen)
     assert min(seen.values()) >= 50, seen
 
 

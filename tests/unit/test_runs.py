@@ -15,9 +15,8 @@ from pigou.federation.local import Passed, begin, simulate
 from pigou.federation.randomness import fill_with_noise
 from pigou.game import Game
 from pigou.mechanisms import Unpriced
-from pigou.privacy import PrivacyAccount, gaussian_epsilon
+from pigou.privacy import PrivacyAccount, gaussian_epsilon, precision_cap
 from pigou.runs import Ready, RunRecord, Step, arms, prepare, run
-from pigou.runs.caps import precision_cap
 from pigou.runs.history import played
 from pigou.scenario import parse, to_toml
 from pigou.terms import MICRO, Round

@@ -126,6 +126,13 @@ class Coordinator:
         self._outside.append(refusal)
         return refusal
 
+    def refuse(self, client: str, reason: Reason, detail: str = "") -> None:
+        """Record what an engine could not even offer: no reply, or one that is not the client's."""
+        if self._intake is not None:
+            self._intake.refuse(client, reason, detail)
+        else:
+            self._outside.append(Refusal(self._round, client, reason, detail))
+
     def receive_block(self, rows: Array, present: BoolArray) -> None:
         """Take the uploads of all present clients at once, as rows of one array."""
         self._open_intake("receive_block").offer_block(rows, present)

@@ -40,6 +40,8 @@ class Reason(Enum):
     WRONG_DTYPE = "of a type that is not a real number of 64 bits or fewer"
     NOT_FINITE = "with NaN or infinite numbers"
     TOO_LARGE = "with numbers beyond the announced limit"
+    NOT_SIGNED = "not signed with the client's own key"
+    FAILED = "none: the client's app or its node failed"
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,10 @@ class Intake:
         refusal = Refusal.of(self._round, update, *found)
         self.refusals.append(refusal)
         return refusal
+
+    def refuse(self, client: str, reason: Reason, detail: str = "") -> None:
+        """Record that a client sent nothing that could be offered."""
+        self.refusals.append(Refusal(self._round, client, reason, named(detail)))
 
     def offer_block(self, rows: Array, present: BoolArray) -> None:
         """Take the present rows of an (N, d) array; those that break a rule are refused."""

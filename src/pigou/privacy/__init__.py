@@ -1,6 +1,7 @@
 """Privacy of a client's uploads: clipping, Gaussian noise, what they reveal (section 8)."""
 
 from pigou.privacy.account import Adjacency, PaperBound, PrivacyAccount
+from pigou.privacy.caps import precision_cap
 from pigou.privacy.gaussian import gaussian_delta, gaussian_epsilon
 from pigou.privacy.release import add_noise, clip, clip_rows
 
@@ -13,4 +14,5 @@ __all__ = [
     "clip_rows",
     "gaussian_delta",
     "gaussian_epsilon",
+    "precision_cap",
 ]

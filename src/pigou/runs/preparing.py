@@ -24,8 +24,7 @@ from pigou.federation.shards import Shards
 from pigou.federation.splits import Split
 from pigou.federation.task import Supervised
 from pigou.game import Game, Setting
-from pigou.privacy import PrivacyAccount
-from pigou.runs.caps import precision_cap
+from pigou.privacy import PrivacyAccount, precision_cap
 from pigou.scenario import Scenario, to_plain
 from pigou.scenario.table import MEASURED
 from pigou.scenario.tables import LossTable

@@ -5,7 +5,7 @@ import math
 from scipy.optimize import brentq
 
 from pigou.checks import number
-from pigou.privacy import PrivacyAccount
+from pigou.privacy.account import PrivacyAccount
 
 LEAST = 1e-12  # bracket of mu, in which epsilon runs from 0 to beyond any cap that says anything
 MOST = 1e6

@@ -1,0 +1,169 @@
+"""The client mod: it clips, adds the noise that the client's conduct chose, and seals the upload.
+
+What leaves is read back and compared: (output minus clipped input) must look like the noise that
+was meant, by a chi-square test, or nothing is sent. The noise level itself is never sent.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, RecordDict
+from flwr.clientapp.typing import ClientAppCallable
+from scipy.special import gammainccinv, gammaincinv
+
+from pigou.errors import PigouError, Shown, require
+from pigou.federation.flower import signing
+from pigou.federation.flower.book import Book, Open, Release
+from pigou.federation.flower.hearing import hear, heard
+from pigou.federation.flower.profile import Profile, Who, configured
+from pigou.federation.flower.records import (
+    PIGOU,
+    Model,
+    only_arrays,
+    trained_names,
+    upload_digest,
+    view,
+    views,
+    with_arrays,
+    without_note,
+)
+from pigou.federation.protocol import Announcement
+from pigou.privacy import add_noise, clip
+
+UNLIKELY: Final = 1e-9  # chance that noise applied as meant is taken for noise that was not
+LOG: Final = logging.getLogger("pigou")
+
+Mod = Callable[[Message, Context, ClientAppCallable], Message]
+
+
+class NoiseMissing(PigouError):  # noqa: N818
+    """An upload that does not carry the noise that it should."""
+
+
+def noise_mod(message: Message, context: Context, call_next: ClientAppCallable) -> Message:
+    """The mod of a client with settings of its own: ``@app.train(mods=[noise_mod])``."""
+    return mod_of(configured)(message, context, call_next)
+
+
+def mod_of(who: Who) -> Mod:
+    """The mod of clients that are known in another way."""
+
+    def mod(message: Message, context: Context, call_next: ClientAppCallable) -> Message:
+        profile = who(message, context)
+        shelf = profile.kept(context)
+        told = hear(message.content, profile)
+        book = _chosen(heard(shelf.take(), told, profile), told.announcement, profile)
+        shelf.put(book)
+        now = book.open[-1]
+        if now.play.absent[profile.row]:
+            return _withdrawn(message, profile, now)
+        message.content = without_note(message.content)
+        reply = call_next(message, context)
+        if reply.has_error():
+            return reply
+        _, given = only_arrays(message.content)
+        sealed = _upload(given, reply.content, profile, now)
+        upload = upload_digest(views(sealed, trained_names(given)))
+        shelf.put(_sent(book, now, upload, profile))
+        content = {**reply.content, only_arrays(reply.content)[0]: sealed}
+        return Message(
+            RecordDict({**content, PIGOU: _seal(profile, now, upload)}), reply_to=message
+        )
+
+    return mod
+
+
+def _chosen(book: Book, said: Announcement, profile: Profile) -> Book:
+    """The book with this round's play, last: the one chosen before, if it was asked before."""
+    billed = book.bill_of(said.run, said.round) is not None
+    require(not billed, "round", "must not be one that is billed already", said.round)
+    require(said.terms is not None, "announcement", "must carry terms", None)
+    now = book.opened((said.round, said.attempt))
+    if now is None:
+        now = Open(said, profile.cohort(said, book).decide(said))
+    return book.played(now)
+
+
+def _sent(book: Book, now: Open, upload: str, profile: Profile) -> Book:
+    said, row = now.announcement, profile.row
+    book = book.played(replace(now, sent=(*now.sent, upload)))
+    if now.play.copies[row]:
+        return book
+    sigma = float(now.play.sigma[row])
+    return book.released(Release(said.run, said.round, said.attempt, sigma, upload))
+
+
+def _upload(given: ArrayRecord, content: RecordDict, profile: Profile, now: Open) -> ArrayRecord:
+    """The model with clipped update and noise; arrays that are not trained as they came."""
+    names, row, play = trained_names(given), profile.row, now.play
+    start = views(given, names)
+    clean = start if play.copies[row] else _clipped(start, given, content, profile.clip)
+    sigma, said = float(play.sigma[row]), now.announcement
+    normals = profile.noise(int(play.noise_of[row]), said.round, said.attempt)
+    noisy = add_noise(clean, sigma, normals)
+    sealed = with_arrays(given, {n: Array(part) for n, part in zip(names, noisy, strict=True)})
+    require_noise(clean, views(sealed, names), sigma)
+    return sealed
+
+
+def _clipped(start: Model, given: ArrayRecord, content: RecordDict, norm: float) -> Model:
+    """w + clip(w_i - w), of what the app's function has trained."""
+    _, record = only_arrays(content)
+    same = list(record) == list(given)
+    require(same, "arrays", f"must have the names {list(given)}", Shown(list(record)))
+    trained = []
+    for name, part in zip(trained_names(given), start, strict=True):
+        mine = view(record[name])
+        fits = mine.shape == part.shape and mine.dtype.kind == "f"
+        expected = f"must be numbers of shape {part.shape}"
+        require(fits, name, expected, Shown(f"{mine.dtype} of shape {mine.shape}"))
+        trained.append(mine.astype(part.dtype, copy=False))
+    update = clip([mine - part for mine, part in zip(trained, start, strict=True)], norm)
+    return tuple(part + step for part, step in zip(start, update, strict=True))
+
+
+def require_noise(clean: Model, output: Model, sigma: float) -> None:
+    """sum (output - clean)^2 / sigma^2 is chi-square with d degrees of freedom, or nothing leaves.
+
+    Without noise the two must be the same.
+    """
+    size, square = 0, 0.0
+    for before, after in zip(clean, output, strict=True):
+        away = (after.astype(np.float64) - before.astype(np.float64)).reshape(-1)
+        size, square = size + away.size, square + float(away @ away)
+    if sigma == 0.0:
+        LOG.warning("this upload carries no noise: the client chose none")
+        unchanged = square == 0.0
+        if not unchanged:
+            raise NoiseMissing("the upload is not what was trained and clipped")
+        return
+    low, high = (2.0 * f(0.5 * size, 0.5 * UNLIKELY) for f in (gammaincinv, gammainccinv))
+    found = square / sigma**2
+    if not low <= found <= high:
+        seen = np.sqrt(found / size)
+        raise NoiseMissing(
+            f"the upload carries {seen:.3g} times the noise that was meant: it is not sent"
+        )
+
+
+def _seal(profile: Profile, now: Open, upload: str, why: str = "") -> ConfigRecord:
+    said = now.announcement
+    words = signing.uploaded(profile.name, said.run, said.round, said.attempt, upload or why)
+    return ConfigRecord(
+        {
+            "client": profile.name,
+            "round": said.round,
+            "attempt": said.attempt,
+            "upload": upload,
+            "note": why,
+            "signature": signing.sign(profile.key, words),
+        }
+    )
+
+
+def _withdrawn(message: Message, profile: Profile, now: Open) -> Message:
+    note = _seal(profile, now, "", "absent")
+    return Message(RecordDict({PIGOU: note}), reply_to=message)
