@@ -73,7 +73,7 @@ def _shortened(part: Layer, factor: float) -> Layer:
 
 def _noisy(part: Layer, scale: float, normals: Normals) -> Layer:
     noise = np.float64(scale) * normals(part.size).astype(np.float64)
-    return (part + noise.reshape(part.shape)).astype(part.dtype)
+    return np.asarray(part + noise.reshape(part.shape)).astype(part.dtype)
 
 
 def _factor(length: Any, longest: float, size: int, precision: float) -> FloatArray:

@@ -121,8 +121,9 @@ def _clipped(start: Model, given: ArrayRecord, content: RecordDict, norm: float)
         expected = f"must be numbers of shape {part.shape}"
         require(fits, name, expected, Shown(f"{mine.dtype} of shape {mine.shape}"))
         trained.append(mine.astype(part.dtype, copy=False))
-    update = clip([mine - part for mine, part in zip(trained, start, strict=True)], norm)
-    return tuple(part + step for part, step in zip(start, update, strict=True))
+    pairs = zip(trained, start, strict=True)
+    update = clip([np.asarray(mine - part) for mine, part in pairs], norm)
+    return tuple(np.asarray(part + step) for part, step in zip(start, update, strict=True))
 
 
 def require_noise(clean: Model, output: Model, sigma: float) -> None:
