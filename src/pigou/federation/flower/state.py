@@ -60,11 +60,11 @@ def _memory(inner: Strategy) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for name, value in vars(inner).items():
         if isinstance(value, dict) and value and all(map(_is_array, value.values())):
-            kept[name] = value
+            kept[name] = {key: np.asarray(part) for key, part in value.items()}
         elif isinstance(value, list) and value and all(map(_is_array, value)):
-            kept[name] = tuple(value)
+            kept[name] = tuple(np.asarray(part) for part in value)
     return kept
 
 
 def _is_array(value: object) -> bool:
-    return isinstance(value, np.ndarray)
+    return isinstance(value, np.ndarray | np.generic)  # of no dimensions: NumPy's scalars
