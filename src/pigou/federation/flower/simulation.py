@@ -1,0 +1,107 @@
+"""Flower's simulation engine: every client is a node, played by worker processes of Ray.
+
+The clients' data lie in files that all workers map into memory; a worker reads its client's rows.
+"""
+
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from flwr.app import Context
+from flwr.serverapp import Grid, ServerApp
+from flwr.simulation import run_simulation
+
+from pigou.federation.flower.engine import OnGrid
+from pigou.federation.flower.records import Model
+from pigou.federation.flower.simulated import Trainer, World, simulated_app
+from pigou.federation.learners import Learner
+from pigou.federation.shards import Shards
+from pigou.federation.task import Supervised
+
+FEATURES: Final = "x.npy"
+TARGETS: Final = "y.npy"
+
+Answer = TypeVar("Answer")
+Work = Callable[[OnGrid], Answer]
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """A task whose data are in files: one client's training, in whatever process."""
+
+    folder: Path
+    starts: tuple[int, ...]
+    learner: Learner
+    steps: int
+    step_size: float
+
+    @classmethod
+    def of(cls, task: Supervised, folder: Path) -> "Stored":
+        """The task's data, written there."""
+        np.save(folder / FEATURES, task.shards.x)
+        np.save(folder / TARGETS, task.shards.y)
+        starts = tuple(task.shards.starts.tolist())
+        return cls(folder, starts, task.learner, task.steps, task.step_size)
+
+    def __call__(self, place: int, model: Model) -> Model:
+        """The client's model after its local steps."""
+        rows = slice(self.starts[place], self.starts[place + 1])
+        own = (self._rows(name, rows) for name in (FEATURES, TARGETS))
+        shards = Shards(*own, np.array([0, rows.stop - rows.start]))
+        start = model[0][np.newaxis]
+        trained = self.learner.train(start, shards, self.steps, self.step_size)
+        return (trained.models[0, 0],)
+
+    def _rows(self, name: str, rows: slice) -> Any:
+        return np.asarray(np.load(self.folder / name, mmap_mode="r")[rows])
+
+
+def on_ray(task: Supervised, worlds: Mapping[str, World], work: "Work[Answer]") -> Answer:
+    """Do some work with an engine whose grid is a simulation of these clients."""
+    with tempfile.TemporaryDirectory(prefix="pigou-") as folder, _quiet():
+        train = Stored.of(task, Path(folder))
+        return _simulated(task.n, worlds, train, work)
+
+
+def _simulated(
+    nodes: int, worlds: Mapping[str, World], train: Trainer, work: "Work[Answer]"
+) -> Answer:
+    server, answers = ServerApp(), list[Answer]()
+
+    @server.main()
+    def main(grid: Grid, context: Context) -> None:
+        answers.append(work(OnGrid(grid)))
+
+    run_simulation(
+        server_app=server,
+        client_app=simulated_app(worlds, train),
+        num_supernodes=nodes,
+        backend_config={
+            "client_resources": {"num_cpus": 1, "num_gpus": 0.0},
+            "init_args": {
+                "num_cpus": os.cpu_count() or 1,
+                "include_dashboard": False,
+                "logging_level": logging.ERROR,
+                "log_to_driver": False,
+            },
+        },
+    )
+    return answers[0]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Flower's own log says nothing below an error."""
+    log = logging.getLogger("flwr")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
