@@ -44,7 +44,7 @@ def in_process(task: Task, replica: Replica) -> tuple[list[Passed], Ended]:
     def train(place: int, model: Model) -> Model:
         return (task.train(model[0][np.newaxis])[0][0, place],)
 
-    start = World(replica.plan.clients, replica.cohorts, replica.seed, task.clip)
+    start = World.of(replica, replica.cohorts, task.clip)
     app = simulated_app({replica.plan.run: start}, train)
     nodes = [Node(app, config={"partition-id": place}) for place in range(task.n)]
     seen: list[Passed] = []

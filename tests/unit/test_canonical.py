@@ -1,6 +1,7 @@
 """Canonical bytes: one form for one value, another for another."""
 
 import hashlib
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pigou.canonical import canonical_bytes, digest
+from pigou.canonical import BLOCK, canonical_bytes, digest
 
 VALUES: list[Any] = [
     None, True, False, 0, 1, -1, 0.1, 1.0, 0.1 + 1e-17 + 2e-17, float("inf"), float("nan"),
@@ -85,3 +86,18 @@ def test_the_array_is_left_as_it_was() -> None:
     array = np.array([-0.0, 1.0])
     canonical_bytes(array)
     assert np.signbit(array[0])
+
+
+@pytest.mark.parametrize("shape", [(3 * BLOCK + 7,), (400, 500), ()])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_are_digested_by_blocks_without_a_copy(shape: tuple[int, ...], order: Any) -> None:
+    array = np.asarray(np.random.default_rng(0).standard_normal(shape), order=order)
+    array = np.asarray(np.where(array > 1, -0.0, array), order=order)
+    plain = hashlib.sha256(np.ascontiguousarray(array + 0.0).tobytes()).hexdigest()
+    assert f'"sha256":"{plain}"' in canonical_bytes(array).decode()
+    tracemalloc.start()
+    try:
+        canonical_bytes(array)
+        assert tracemalloc.get_traced_memory()[1] < 3 * 8 * BLOCK
+    finally:
+        tracemalloc.stop()

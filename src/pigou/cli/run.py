@@ -20,6 +20,7 @@ from pigou.scenario import load, to_toml
 if TYPE_CHECKING:
     from pigou.cli.book import Book
     from pigou.runs import Ready, RunRecord
+    from pigou.runs.engines import EngineName
 
 STOPPED = 1
 SCENARIO = "scenario.toml"
@@ -49,6 +50,13 @@ def run(
         list[str] | None,
         typer.Option(help='Only this treatment: "priced", "unpriced", "no noise". Repeatable.'),
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help='What plays the rounds: "local", or "flower", Flower\'s simulation engine.',
+        ),
+    ] = "local",
     attacks: Annotated[
         bool | None,
         typer.Option(
@@ -66,11 +74,14 @@ def run(
 
     pigou run examples/three_hospitals.toml --only priced --out priced
 
+    pigou run examples/three_hospitals.toml --engine flower
+
     pigou run priced/scenario.toml --out priced --only priced --resume three-hospitals-0123abcd
     """
     from pigou import runs
+    from pigou.runs.engines import require_engine
 
-    treatments = only or []
+    treatments, plays = only or [], require_engine(engine)
     asked = load(scenario)
     runs.require_treatments(treatments)
     if out is not None and resume is None:
@@ -88,15 +99,17 @@ def run(
     if priced:
         from pigou.cli.book import open_book
 
-        again = {**bookings, "--resume": ready.run, "--out": folder}
+        chosen = None if plays == "local" else plays
+        again = {**bookings, "--resume": ready.run, "--out": folder, "--engine": chosen}
         place = (ready.run, ready.scenario.clients, folder, ledger, key)
         with (
             open_book(*place, resume=resume is not None) as book,
             _resumable(book, _again(scenario, again, treatments)),
         ):
-            record = _trained(ready, folder, treatments, book, resume=resume is not None)
+            going_on = resume is not None
+            record = _trained(ready, folder, treatments, plays, book, resume=going_on)
     else:
-        record = _trained(ready, folder, treatments, None, resume=False)
+        record = _trained(ready, folder, treatments, plays, None, resume=False)
     _leave(record, folder)
     if scene is not None:
         say("measuring what attacks would bring ...")
@@ -108,15 +121,22 @@ def run(
 
 
 def _trained(
-    ready: "Ready", folder: Path, only: list[str], book: "Book | None", *, resume: bool
+    ready: "Ready",
+    folder: Path,
+    only: list[str],
+    engine: "EngineName",
+    book: "Book | None",
+    *,
+    resume: bool,
 ) -> "RunRecord":
     """The run itself, with a bar on the terminal; it begins with its scenario in its folder."""
     from pigou import runs
 
     state = book.state() if book is not None and resume else None
     written(made(folder) / SCENARIO, to_toml(ready.scenario))
+    keep = None if book is None else book.keep
     with watching() as watch:
-        return runs.run(ready, only, watch, None if book is None else book.keep, state)
+        return runs.run(ready, only, watch, keep, state, engine)
 
 
 def _leave(record: "RunRecord", folder: Path) -> None:

@@ -53,7 +53,7 @@ def transfers(plan: Plan, terms: Terms, joined: BoolArray) -> Round | None:
 def _statements(closed: ClosedRound, judgement: Judgement) -> tuple[Statement, ...]:
     plan, terms = closed.book.plan, closed.terms
     settled, barred = judgement.settlement, judgement.barred
-    coefficient, mean = terms.coefficient, digest(list(judgement.comparison.mean))
+    coefficient, mean = terms.coefficient, judgement.comparison.mean_digest()
     total, withheld = int(settled.charge.sum()), int(settled.charge[barred].sum())
     constant = int(settled.refund.max()) if terms.refund == "constant" else None
     return tuple(

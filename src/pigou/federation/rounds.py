@@ -140,7 +140,7 @@ def judge(book: Book, terms: Terms, intake: Intake) -> Judgement:
     rule = book.plan.audit
     comparison = compare(intake.uploads, terms.active)
     settlement = settle(comparison.deviation, terms)
-    size = sum(mean.size for mean in comparison.mean)
+    size = comparison.size
     here = _setting_of(book, terms)
     told = (book.terms.sigma, terms.rounds)
     verdict = audit(rule, here, *told, settlement=settlement, size=size, earlier=book.evidence)

@@ -3,8 +3,8 @@
 Sums over clients and squares over columns are taken in short runs, in float32 for the types that
 it holds exactly and in float64 for the others, and added up in float64. Where uploads differ by a
 fraction f of their size, float32 runs find deviations to some 1e-7 / f at worst: both passes are
-made again in float64 where f is below ``CLOSE``. Uploads are never stacked or copied: the extra
-memory is the mean and a few blocks.
+made again in float64 where f is below ``CLOSE``. Uploads are never stacked or copied, and the mean
+is not kept: the extra memory is a few blocks.
 """
 
 import math
@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pigou.canonical import array_form, digest
 from pigou.checks import BoolArray, FloatArray
 from pigou.errors import InvalidArgument, Shown, TooFewClients, require
 
@@ -39,6 +40,10 @@ class Layer:
     def size(self) -> int:
         return math.prod(self.shape)
 
+    def columns(self) -> Iterator[slice]:
+        """All columns, by blocks."""
+        return (slice(start, start + BLOCK) for start in range(0, self.size, BLOCK))
+
     def blocks(self, columns: slice) -> Iterator[Array]:
         """These columns of the bands; of memory that is not in order, a copy of them alone."""
         for band in self.bands:
@@ -47,10 +52,36 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """D_i of every client (0 where inactive), and the mean of the active uploads, by layer."""
+    """D_i of every client (0 where inactive), and the uploads that were compared, by layer.
+
+    Their mean is made when it is asked for: the uploads must stay as they are until then.
+    """
 
     deviation: FloatArray
-    mean: tuple[FloatArray, ...]
+    layers: tuple[Layer, ...]
+    clients: int  # that were compared
+    least: DTypeLike  # precision of the runs
+
+    @property
+    def size(self) -> int:
+        """d: numbers in one upload."""
+        return sum(layer.size for layer in self.layers)
+
+    @property
+    def mean(self) -> tuple[FloatArray, ...]:
+        """The mean of the uploads, by layer."""
+        return tuple(
+            np.concatenate([np.zeros(0), *self._means(layer)]).reshape(layer.shape)
+            for layer in self.layers
+        )
+
+    def mean_digest(self) -> str:
+        """What statements name the mean by: the digest of its layers, which are never whole."""
+        kind = np.dtype(np.float64)
+        return digest([array_form(kind, each.shape, self._means(each)) for each in self.layers])
+
+    def _means(self, layer: Layer) -> Iterator[FloatArray]:
+        return (_mean(layer, columns, self.clients, self.least) for columns in layer.columns())
 
 
 def compare(updates: Updates, active: BoolArray) -> Comparison:
@@ -62,31 +93,29 @@ def compare(updates: Updates, active: BoolArray) -> Comparison:
     layers = _layers(updates, active.size, clients)
     size = sum(layer.size for layer in layers)
     require(size > 0, "updates", "must hold at least one number", size)
-    squares, mean = _two_passes(layers, n, np.float32)
-    if _in_single_precision(layers) and not _known(squares, mean):
-        squares, mean = _two_passes(layers, n, np.float64)
+    least: DTypeLike = np.float32
+    squares, length = _two_passes(layers, n, least)
+    if _in_single_precision(layers) and not _known(squares, length):
+        least = np.float64
+        squares, _ = _two_passes(layers, n, least)
     if not np.isfinite(squares).all():
         _refuse(layers, clients)
     deviation = np.zeros(active.size)
     deviation[clients] = (n / (n - 1)) ** 2 * squares / size
-    return Comparison(deviation, mean)
+    return Comparison(deviation, tuple(layers), n, least)
 
 
-def _two_passes(
-    layers: list[Layer], n: int, least: DTypeLike
-) -> tuple[FloatArray, tuple[FloatArray, ...]]:
-    """Squared distances to the mean, and the mean, with runs in ``least`` precision or better."""
-    squares = np.zeros(n)
-    means = []
+def _two_passes(layers: list[Layer], n: int, least: DTypeLike) -> tuple[FloatArray, float]:
+    """Squared distances to the mean, and the mean's squared length, with runs in ``least``
+    precision or better."""
+    squares, length = np.zeros(n), 0.0
     with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at the result
         for layer in layers:
-            mean = np.empty(layer.size)
-            for start in range(0, layer.size, BLOCK):
-                columns = slice(start, start + BLOCK)
-                mean[columns] = _total(layer, columns, least) / n
-                squares += _squares(layer, columns, mean[columns], least)
-            means.append(mean.reshape(layer.shape))
-    return squares, tuple(means)
+            for columns in layer.columns():
+                mean = _mean(layer, columns, n, least)
+                squares += _squares(layer, columns, mean, least)
+                length += float(_lengths(mean[np.newaxis])[0])
+    return squares, length
 
 
 def _in_single_precision(layers: list[Layer]) -> bool:
@@ -95,11 +124,13 @@ def _in_single_precision(layers: list[Layer]) -> bool:
     return any(np.result_type(np.float32, kind) == np.float32 for kind in kinds)
 
 
-def _known(squares: FloatArray, mean: tuple[FloatArray, ...]) -> bool:
+def _known(squares: FloatArray, length: float) -> bool:
     """Whether float32 runs could hold these distances, and tell them from the mean's rounding."""
-    with np.errstate(over="ignore"):
-        length = sum(float(_lengths(part.reshape(1, -1))[0]) for part in mean)
     return bool((np.isfinite(squares) & (squares > max(LEAST, CLOSE**2 * length))).all())
+
+
+def _mean(layer: Layer, columns: slice, n: int, least: DTypeLike) -> FloatArray:
+    return np.asarray(_total(layer, columns, least) / n)
 
 
 def _total(layer: Layer, columns: slice, least: DTypeLike) -> FloatArray:

@@ -11,10 +11,11 @@ from pigou.certificate import certify
 from pigou.errors import require
 from pigou.federation import bills
 from pigou.federation.coordinator import Coordinator
-from pigou.federation.local import Passed, begin, simulate
-from pigou.federation.replica import Running, resumed, saved
+from pigou.federation.local import Passed
+from pigou.federation.replica import Replica, Running, resumed, saved
 from pigou.federation.wire import Codec
 from pigou.runs.arms import Arm
+from pigou.runs.engines import Engine, EngineName, with_engine
 from pigou.runs.history import SEEN_CLASSES, Opening, Seen, seen, treatment
 from pigou.runs.preparing import Ready
 from pigou.runs.record import CertificateRecord, TreatmentName, TreatmentRecord, exact_sum
@@ -61,6 +62,7 @@ def execute(
     watch: Watch | None = None,
     keep: Keep | None = None,
     state: bytes | None = None,
+    engine: EngineName = "local",
 ) -> tuple[TreatmentRecord, ...]:
     """Run these treatments to their ends, or on from a state that ``keep`` was given.
 
@@ -68,11 +70,11 @@ def execute(
     anybody is told of the round.
     """
     under_way = _UnderWay(ready, tuple(chosen), watch, keep)
-    if state is None:
-        under_way.begin()
-    else:
+    if state is not None:
         under_way.resume(state)
-    return under_way.finish()
+    anew = [arm.replica for arm in chosen]
+    started: Sequence[Replica | Running] = under_way.running or anew
+    return with_engine(engine, ready.task, started, under_way.run)
 
 
 @dataclass(eq=False)
@@ -87,9 +89,20 @@ class _UnderWay:
     openings: list[Opening] = field(default_factory=list)
     attempts: list[list[Seen]] = field(default_factory=list)
 
-    def begin(self) -> None:
+    def run(self, engine: Engine) -> tuple[TreatmentRecord, ...]:
+        """Begin, or go on, and run every treatment to its end."""
+        if self.running:
+            for run in self.running:
+                engine.go_on(run)
+        else:
+            self._begin(engine)
+        ended = engine.simulate(self.ready.task, self.running, self._passed)
+        parts = zip(self.arms, self.openings, self.attempts, ended, strict=True)
+        return tuple(treatment(self.ready, *each) for each in parts)
+
+    def _begin(self, engine: Engine) -> None:
         """Open every treatment, and keep the report transfers of the priced one."""
-        self.running = [begin(self.ready.task, arm.replica) for arm in self.arms]
+        self.running = [engine.begin(self.ready.task, arm.replica) for arm in self.arms]
         self.attempts = [[] for _ in self.arms]
         pairs = zip(self.arms, self.running, strict=True)
         self.openings = [_opening(arm, run.coordinator) for arm, run in pairs]
@@ -108,12 +121,6 @@ class _UnderWay:
         self.running = [resumed(arm.replica, plain.tobytes()) for arm, plain in pairs]
         self.attempts = [list(each) for each in kept.attempts]
         self.openings = list(kept.openings)
-
-    def finish(self) -> tuple[TreatmentRecord, ...]:
-        """Run every treatment to its end."""
-        ended = simulate(self.ready.task, self.running, self._passed)
-        parts = zip(self.arms, self.openings, self.attempts, ended, strict=True)
-        return tuple(treatment(self.ready, *each) for each in parts)
 
     def _passed(self, passed: Passed) -> None:
         """Record, keep, and only then tell."""

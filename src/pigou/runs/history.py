@@ -84,7 +84,7 @@ def seen(game: Game, passed: Passed, cap: float, before: Sequence[Seen]) -> Seen
         social_cost=cost,
         flags=np.array([FLAGS.index(flag) for flag in flags], dtype=np.int64),
         note="; ".join(filter(None, (closed.note, budget))),
-        refusals=closed.refusals,
+        refusals=_faults(closed, plays),
     )
 
 
@@ -103,6 +103,16 @@ def played(game: Game, closed: ClosedRound, plays: Plays) -> tuple[float, float]
     noise = np.where(there & ~plays.copies, plays.sigma, np.inf)
     privacy = privacy_costs(game.alpha, noise, setting.privacy_scale).sum()
     return error, float(game.accuracy_weight * setting.loss(error) + privacy)
+
+
+def _faults(closed: ClosedRound, plays: Plays) -> tuple[Refusal, ...]:
+    """The refusals, but for clients that stay away and say so, as they do on some engines."""
+    away = {closed.book.plan.clients[i] for i in np.flatnonzero(plays.absent).tolist()}
+    return tuple(
+        each
+        for each in closed.refusals
+        if each.reason is not Reason.WITHDRAWN or each.client not in away
+    )
 
 
 def treatment(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pigou.federation.calibration import Calibration
 from pigou.runs.arms import arms
+from pigou.runs.engines import EngineName
 from pigou.runs.execution import Keep, Watch, execute
 from pigou.runs.preparing import Ready
 from pigou.runs.record import CalibrationRecord, HeterogeneityRecord, RunRecord
@@ -16,10 +17,11 @@ def run(
     watch: Watch | None = None,
     keep: Keep | None = None,
     state: bytes | None = None,
+    engine: EngineName = "local",
 ) -> RunRecord:
     """Execute a prepared run; ``only`` leaves treatments out, ``state`` goes on with a run."""
     chosen = arms(ready, only)
-    treatments = execute(ready, chosen, watch, keep, state)
+    treatments = execute(ready, chosen, watch, keep, state, engine)
     scenario, fitted, measured = ready.scenario, ready.calibration, ready.heterogeneity
     loss = ready.setting.loss
     return RunRecord(

@@ -1,10 +1,17 @@
 """The grid as the inner strategy may see it: the nodes of members alone."""
 
+import math
+import threading
+import time
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from flwr.app import Message, RecordDict
+from flwr.proto.node_pb2 import NodeInfo
 from flwr.serverapp import Grid
 from flwr.supercore.run import Run
+
+PAUSE: Final = 0.02  # seconds between looks for replies
 
 
 class MembersOnly(Grid):
@@ -50,3 +57,35 @@ class MembersOnly(Grid):
     ) -> Iterable[Message]:
         """As the grid itself."""
         return self._grid.send_and_receive(messages, timeout=timeout)
+
+
+class Interrupted(BaseException):
+    """The simulation has been stopped from outside."""
+
+
+class Stoppable(MembersOnly):
+    """A grid that stops waiting for replies when the simulation is interrupted."""
+
+    def __init__(self, grid: Grid, stop: threading.Event) -> None:
+        super().__init__(grid, lambda inner: list(inner.get_node_ids()))
+        self._stop = stop
+
+    def get_nodes(self) -> Iterable[NodeInfo]:
+        """As the grid itself, unless stopped."""
+        if self._stop.is_set():
+            raise Interrupted
+        return self._grid.get_nodes()
+
+    def send_and_receive(
+        self, messages: Iterable[Message], *, timeout: float | None = None
+    ) -> Iterable[Message]:
+        """All replies that come in time."""
+        waiting = set(self.push_messages(messages))
+        replies: list[Message] = []
+        end = time.monotonic() + (math.inf if timeout is None else timeout)
+        while waiting and time.monotonic() < end:
+            if self._stop.wait(PAUSE):
+                raise Interrupted
+            replies += (found := list(self.pull_messages(waiting)))
+            waiting -= {reply.metadata.reply_to_message_id for reply in found}
+        return replies

@@ -15,7 +15,7 @@ from pigou.federation.flower.profile import Profile
 from pigou.federation.flower.records import Model, field, note_in, only_arrays, views
 from pigou.federation.local import release_key
 from pigou.federation.randomness import simulated_noise
-from pigou.federation.replica import Running
+from pigou.federation.replica import Replica
 from pigou.privacy.release import Normals
 
 Trainer = Callable[[int, Model], Model]  # of the client at this place
@@ -31,10 +31,9 @@ class World:
     clip: float
 
     @classmethod
-    def of(cls, running: Running, clip: float) -> "World":
-        """The clients of a replica as it stands."""
-        replica = running.replica
-        return cls(replica.plan.clients, running.cohorts, replica.seed, clip)
+    def of(cls, replica: Replica, cohorts: tuple[Cohort, ...], clip: float) -> "World":
+        """The clients of a replica, as they are now."""
+        return cls(replica.plan.clients, cohorts, replica.seed, clip)
 
     def profile(self, place: int, run: str) -> Profile:
         """One client: it decides with its whole group, whose members know each other."""

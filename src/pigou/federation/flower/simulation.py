@@ -6,6 +6,7 @@ The clients' data lie in files that all workers map into memory; a worker reads 
 import logging
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,10 +15,12 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 from flwr.app import Context
+from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 from flwr.simulation import run_simulation
 
 from pigou.federation.flower.engine import OnGrid
+from pigou.federation.flower.grid import Interrupted, Stoppable
 from pigou.federation.flower.records import Model
 from pigou.federation.flower.simulated import Trainer, World, simulated_app
 from pigou.federation.learners import Learner
@@ -52,8 +55,8 @@ class Stored:
     def __call__(self, place: int, model: Model) -> Model:
         """The client's model after its local steps."""
         rows = slice(self.starts[place], self.starts[place + 1])
-        own = (self._rows(name, rows) for name in (FEATURES, TARGETS))
-        shards = Shards(*own, np.array([0, rows.stop - rows.start]))
+        x, y = self._rows(FEATURES, rows), self._rows(TARGETS, rows)
+        shards = Shards(x, y, np.array([0, len(x)]))
         start = model[0][np.newaxis]
         trained = self.learner.train(start, shards, self.steps, self.step_size)
         return (trained.models[0, 0],)
@@ -72,15 +75,28 @@ def on_ray(task: Supervised, worlds: Mapping[str, World], work: "Work[Answer]") 
 def _simulated(
     nodes: int, worlds: Mapping[str, World], train: Trainer, work: "Work[Answer]"
 ) -> Answer:
-    server, answers = ServerApp(), list[Answer]()
+    server, answers, stop = ServerApp(), list[Answer](), threading.Event()
 
     @server.main()
     def main(grid: Grid, context: Context) -> None:
-        answers.append(work(OnGrid(grid)))
+        try:
+            answers.append(work(OnGrid(Stoppable(grid, stop))))
+        except Interrupted:
+            return
 
+    try:
+        _run(server, simulated_app(worlds, train), nodes)
+    except BaseException:
+        stop.set()
+        raise
+    return answers[0]
+
+
+def _run(server: ServerApp, client: ClientApp, nodes: int) -> None:
+    """The server's app in a thread of this process, the clients' in workers, one per core."""
     run_simulation(
         server_app=server,
-        client_app=simulated_app(worlds, train),
+        client_app=client,
         num_supernodes=nodes,
         backend_config={
             "client_resources": {"num_cpus": 1, "num_gpus": 0.0},
@@ -92,7 +108,6 @@ def _simulated(
             },
         },
     )
-    return answers[0]
 
 
 @contextmanager
