@@ -326,7 +326,7 @@ def test_the_means_digest_is_that_of_the_mean() -> None:
     rng = np.random.default_rng(4)
     shapes = [(2 * BLOCK + 3,), (30, 40), (), (0, 2)]
     uploads = [[np.asarray(rng.standard_normal(s), np.float32) for s in shapes] for _ in range(5)]
-    uploads[3] = [np.asfortranarray(part) for part in uploads[3]]
+    uploads[3] = [np.array(part, order="F") for part in uploads[3]]
     found = compare(uploads, ALL(5, np.bool_))
     assert [part.shape for part in found.mean] == shapes
     assert found.mean_digest() == digest(list(found.mean))

@@ -257,7 +257,8 @@ class Pricing:
         """The new model in the number types of the old; arrays that are not trained stay."""
         parts = dict(self.model.items())
         for name in self.trained:
-            parts[name] = Array(view(new[name]).astype(view(self.model[name]).dtype, copy=False))
+            part, kind = view(new[name]), view(self.model[name]).dtype
+            parts[name] = new[name] if part.dtype == kind else Array(part.astype(kind))
         return ArrayRecord(parts)
 
 

@@ -22,7 +22,7 @@ from flwr.simulation import run_simulation
 from pigou.federation.flower.engine import OnGrid
 from pigou.federation.flower.grid import Interrupted, Stoppable
 from pigou.federation.flower.records import Model
-from pigou.federation.flower.simulated import Trainer, World, simulated_app
+from pigou.federation.flower.simulated import World, simulated_app
 from pigou.federation.learners import Learner
 from pigou.federation.shards import Shards
 from pigou.federation.task import Supervised
@@ -67,14 +67,13 @@ class Stored:
 
 def on_ray(task: Supervised, worlds: Mapping[str, World], work: "Work[Answer]") -> Answer:
     """Do some work with an engine whose grid is a simulation of these clients."""
-    with tempfile.TemporaryDirectory(prefix="pigou-") as folder, _quiet():
+    with tempfile.TemporaryDirectory(prefix="pigou-") as folder:
         train = Stored.of(task, Path(folder))
-        return _simulated(task.n, worlds, train, work)
+        return simulated(task.n, simulated_app(worlds, train), work)
 
 
-def _simulated(
-    nodes: int, worlds: Mapping[str, World], train: Trainer, work: "Work[Answer]"
-) -> Answer:
+def simulated(nodes: int, client: ClientApp, work: "Work[Answer]") -> Answer:
+    """Do some work with an engine whose grid is a simulation of so many nodes with this app."""
     server, answers, stop = ServerApp(), list[Answer](), threading.Event()
 
     @server.main()
@@ -85,7 +84,8 @@ def _simulated(
             return
 
     try:
-        _run(server, simulated_app(worlds, train), nodes)
+        with _quiet():
+            _run(server, client, nodes)
     except BaseException:
         stop.set()
         raise
