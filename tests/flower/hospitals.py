@@ -124,6 +124,7 @@ class Town:
         ledger: Ledger | None = None,
         inner: Strategy | None = None,
         mechanism: Mechanism | None = None,
+        run: str = "trial",
         **more: Any,
     ) -> PricedStrategy:
         return PricedStrategy(
@@ -131,7 +132,7 @@ class Town:
             mechanism=mechanism or Pigouvian(rounds=3, money=100.0),
             setting=SETTING,
             members=Registered.read(self.folder / "members.toml"),
-            run="trial",
+            run=run,
             consortium="town",
             ledger=ledger,
             key=self.folder / "server.pem",
