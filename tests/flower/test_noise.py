@@ -13,8 +13,8 @@ from tests.flower.inprocess import InProcess, Node
 
 from pigou.errors import PigouError
 from pigou.federation.flower import mod as mods
+from pigou.federation.flower.keeping import Closing
 from pigou.federation.flower.mod import UNLIKELY, NoiseMissing, mod_of, require_noise
-from pigou.federation.flower.pricing import Closing
 from pigou.federation.flower.profile import Profile, configured
 from pigou.federation.intake import Reason
 from pigou.mechanisms import Pigouvian

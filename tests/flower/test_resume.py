@@ -11,7 +11,7 @@ from tests.flower.hospitals import Town, grid, model
 
 from pigou.federation.coordinator import Phase
 from pigou.federation.flower.book import Book, Open, Release, Shelf, codec
-from pigou.federation.flower.pricing import Closing
+from pigou.federation.flower.keeping import Closing
 from pigou.federation.flower.state import load, restore, save
 from pigou.mechanisms import Groves, Pigouvian, PostedPrice
 from pigou.mechanisms.base import Mechanism

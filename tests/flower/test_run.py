@@ -12,7 +12,7 @@ from tests.flower.inprocess import Node
 from pigou import Game, InvalidArgument, optimum
 from pigou.federation.coordinator import Phase
 from pigou.federation.flower import signing
-from pigou.federation.flower.pricing import Closing
+from pigou.federation.flower.keeping import Closing
 from pigou.federation.intake import Reason
 from pigou.mechanisms import Groves, Pigouvian
 from pigou.terms import SignedStatement

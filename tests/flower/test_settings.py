@@ -20,7 +20,7 @@ from tests.flower.inprocess import Node
 from pigou import InvalidArgument, PigouError
 from pigou.federation.coordinator import Phase
 from pigou.federation.flower import Registered, Simulated
-from pigou.federation.flower.pricing import Closing
+from pigou.federation.flower.keeping import Closing
 from pigou.federation.flower.profile import configured, read
 from pigou.federation.flower.records import view
 

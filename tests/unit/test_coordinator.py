@@ -323,3 +323,21 @@ def test_layers_of_any_shapes_are_one_upload() -> None:
 def test_there_must_be_something_to_upload() -> None:
     with pytest.raises(InvalidArgument, match="shapes must hold at least one number"):
         Coordinator(plan(Pigouvian()), ((0,),))
+
+
+def test_what_an_engine_could_not_offer_is_recorded_and_changes_nothing_else() -> None:
+    """In a round it is in the round's record, outside of one in the run's."""
+    coordinator = Coordinator(plan(Unpriced(rounds=1)), ((D,),))
+    coordinator.open()
+    coordinator.refuse("a", Reason.NOT_SIGNED, "no report")
+    coordinator.close_reports()
+    for _ in range(2):
+        coordinator.refuse("b", Reason.FAILED, "no reply" * 100)
+    closed = play(coordinator)
+    assert closed.arrived.all()
+    early, late = coordinator.refusals, closed.refusals
+    assert [(each.round, each.client, each.reason) for each in early] == [
+        (0, "a", Reason.NOT_SIGNED)
+    ]
+    assert [(each.round, each.client) for each in late] == [(1, "b")] * 2
+    assert max(len(each.detail) for each in late) <= 200

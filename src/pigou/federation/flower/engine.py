@@ -13,8 +13,8 @@ from flwr.serverapp import Grid
 from flwr.serverapp.strategy import FedAvg
 
 from pigou.federation.client import Plays
+from pigou.federation.flower.keeping import Closing
 from pigou.federation.flower.members import Simulated
-from pigou.federation.flower.pricing import Closing
 from pigou.federation.flower.records import view
 from pigou.federation.flower.strategy import PricedStrategy
 from pigou.federation.local import Ended, Passed, Task, Watcher

@@ -2,9 +2,8 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -17,6 +16,7 @@ from pigou.federation import bills
 from pigou.federation.coordinator import Coordinator, Phase
 from pigou.federation.flower import signing, state, uploads
 from pigou.federation.flower.exchange import Answer, Exchange
+from pigou.federation.flower.keeping import Closing, Ledger, Watch
 from pigou.federation.flower.members import Members
 from pigou.federation.flower.records import (
     CODEC,
@@ -31,44 +31,11 @@ from pigou.federation.intake import Reason
 from pigou.federation.plan import Plan
 from pigou.federation.protocol import Announcement
 from pigou.federation.rounds import ClosedRound
-from pigou.terms import Posted, Round
+from pigou.terms import Round
 
 WAIT: Final = 3600.0  # seconds for replies, as in Flower's own strategies
 PAUSE: Final = 1.0  # seconds between looks at who is there
 LOG: Final = logging.getLogger("pigou")
-
-
-class Kept(Protocol):
-    """What a ledger has kept for a run to go on from."""
-
-    @property
-    def content(self) -> bytes:
-        """The bytes that were given with the last round."""
-
-
-class Ledger(Protocol):
-    """What a run needs of a ledger; ``pigou.ledger.Ledger`` is one."""
-
-    def post(self, settled: Round, state: bytes | None = None) -> Posted:
-        """Book a round and what to go on from."""
-
-    def posted(self, run: str, round_: int) -> Posted | None:
-        """What was answered when the round was posted, if it was."""
-
-    def state(self, run: str) -> Kept | None:
-        """What the run goes on from."""
-
-
-@dataclass(frozen=True, eq=False)
-class Closing:
-    """One closed round, for whoever watches: before it is booked, and before anybody is told."""
-
-    announcement: Announcement
-    closed: ClosedRound
-    model: ArrayRecord  # after the round
-
-
-Watch = Callable[[Closing], None]
 
 
 class Pricing:

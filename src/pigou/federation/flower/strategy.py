@@ -18,8 +18,9 @@ from pigou.federation.coordinator import Coordinator, Phase
 from pigou.federation.flower import signing
 from pigou.federation.flower.grid import MembersOnly
 from pigou.federation.flower.inner import require_weighted
+from pigou.federation.flower.keeping import Closing, Ledger, Watch
 from pigou.federation.flower.members import Members, Registered
-from pigou.federation.flower.pricing import WAIT, Closing, Ledger, Pricing, Watch
+from pigou.federation.flower.pricing import WAIT, Pricing
 from pigou.federation.plan import Limits, Plan
 from pigou.game import Setting
 from pigou.mechanisms.base import Mechanism
