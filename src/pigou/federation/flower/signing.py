@@ -7,6 +7,8 @@ between whom, so that none can be taken for another.
 
 import hashlib
 import stat
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -57,13 +59,9 @@ def check(key: Ed25519PublicKey, signature: bytes, message: bytes, who: str) -> 
 
 def load_key(path: Path) -> Ed25519PrivateKey:
     """The private key in a PEM file that nobody else may read."""
-    content = _read(path)
+    key = _load(path, partial(load_pem_private_key, password=None), "unencrypted PEM private key")
     if path.stat().st_mode & OTHERS:
         raise PigouError(f"key file {path} must be its owner's alone: chmod 600 {path}")
-    try:
-        key = load_pem_private_key(content, password=None)
-    except UNREADABLE as error:
-        raise PigouError(f"key file {path} holds no unencrypted PEM private key") from error
     if not isinstance(key, Ed25519PrivateKey):
         raise PigouError(f"key file {path} must hold an Ed25519 key")
     return key
@@ -71,10 +69,7 @@ def load_key(path: Path) -> Ed25519PrivateKey:
 
 def load_public(path: Path) -> Ed25519PublicKey:
     """The public key in a PEM file."""
-    try:
-        key = load_pem_public_key(_read(path))
-    except UNREADABLE as error:
-        raise PigouError(f"key file {path} holds no PEM public key") from error
+    key = _load(path, load_pem_public_key, "PEM public key")
     if not isinstance(key, Ed25519PublicKey):
         raise PigouError(f"key file {path} must hold an Ed25519 key")
     return key
@@ -88,8 +83,10 @@ def public_key(text: str) -> Ed25519PublicKey:
         raise PigouError(f"not an Ed25519 public key in hexadecimal: {text[:80]!r}") from error
 
 
-def _read(path: Path) -> bytes:
+def _load(path: Path, read: Callable[[bytes], object], what: str) -> object:
     try:
-        return path.read_bytes()
+        return read(path.read_bytes())
     except OSError as error:
         raise PigouError(f"key file {path} cannot be read: {error.strerror}") from error
+    except UNREADABLE as error:
+        raise PigouError(f"key file {path} holds no {what}") from error

@@ -19,6 +19,7 @@ from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 from flwr.simulation import run_simulation
 
+from pigou.errors import PigouError
 from pigou.federation.flower.engine import OnGrid
 from pigou.federation.flower.grid import Interrupted, Stoppable
 from pigou.federation.flower.records import Model
@@ -32,6 +33,10 @@ TARGETS: Final = "y.npy"
 
 Answer = TypeVar("Answer")
 Work = Callable[[OnGrid], Answer]
+
+
+class SimulationFailed(PigouError):  # noqa: N818
+    """The simulation engine could not start, or broke off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +79,8 @@ def on_ray(task: Supervised, worlds: Mapping[str, World], work: "Work[Answer]") 
 
 def simulated(nodes: int, client: ClientApp, work: "Work[Answer]") -> Answer:
     """Do some work with an engine whose grid is a simulation of so many nodes with this app."""
-    server, answers, stop = ServerApp(), list[Answer](), threading.Event()
+    server, stop = ServerApp(), threading.Event()
+    answers, failures = list[Answer](), list[Exception]()
 
     @server.main()
     def main(grid: Grid, context: Context) -> None:
@@ -82,12 +88,19 @@ def simulated(nodes: int, client: ClientApp, work: "Work[Answer]") -> Answer:
             answers.append(work(OnGrid(Stoppable(grid, stop))))
         except Interrupted:
             return
+        except Exception as error:
+            failures.append(error)
+            raise
 
     try:
         with _quiet():
             _run(server, client, nodes)
-    except BaseException:
+    except BaseException as error:
         stop.set()
+        if failures:
+            raise failures[0] from None
+        if isinstance(error, RuntimeError):
+            raise SimulationFailed(f"Flower's simulation engine failed: {error}") from error
         raise
     return answers[0]
 
