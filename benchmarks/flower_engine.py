@@ -262,5 +262,5 @@ def memory() -> Ratio:
         tracemalloc.stop()
     assert strategy.coordinator.phase is Phase.CLOSED
     note = f"{extra / 1e6:.1f} MB; {PARAMETERS:,} parameters in float32, {HOSPITALS} clients"
-    what = "billing a round: memory beyond the replies, in models"
+    what = "billing a round on Flower: memory beyond the replies, in models"
     return Ratio(what, extra / (4 * PARAMETERS), at_most=0.2, note=note)
