@@ -225,7 +225,7 @@ def test_members_are_all_clients_once_and_nobody_else() -> None:
     members = [keys.member for keys in HALVES]
     twin = ClientKeys.new("St. Anna").member
     for wrong, message in (
-        (members[:2], "missing"),
+        (members[:2], "none for Children"),
         ([*members, ClientKeys.new("Mallory").member], "Mallory"),
         ([*members, twin], "name must differ"),
     ):

@@ -6,6 +6,7 @@ import numpy as np
 from flwr.app import ArrayRecord, Context, MetricRecord
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg
+from pigou.federation.flower import PricedStrategy
 
 from flower_numpy.client_app import CONTRACT
 from flower_numpy.task import accuracy, loss, test_set
@@ -28,7 +29,8 @@ def main(grid: Grid, context: Context) -> None:
 
     mine = FedAvg(fraction_evaluate=0.0, min_available_nodes=here.contract.n)
     with here.book(config["ledger"]) as book:
-        strategy = here.priced(mine, config["run"], book, config["mechanism"])
+        prices = here.pricing(config["run"], book, config["mechanism"])
+        strategy = PricedStrategy(mine, **prices)  # without prices: strategy = mine
         start = ArrayRecord([np.zeros(x.shape[1], np.float32)])
         result = strategy.start(grid=grid, initial_arrays=start, timeout=60, evaluate_fn=evaluate)
     for each, metrics in sorted(result.evaluate_metrics_serverapp.items()):

@@ -4,15 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Any, Self
 
 from pigou.ledger import Ledger
 from pigou.scenario import Scenario, load
-
-if TYPE_CHECKING:
-    from flwr.serverapp.strategy import Strategy
-
-    from pigou.federation.flower import PricedStrategy
 
 
 @dataclass(frozen=True)
@@ -42,33 +37,31 @@ class Federation:
         with Ledger(place, self._key) as ledger:
             yield ledger
 
-    def priced(
-        self, inner: "Strategy", run: str, book: Ledger | None, mechanism: str = ""
-    ) -> "PricedStrategy":
-        """An app's own strategy with the contract's prices around it, or another mechanism's.
+    def pricing(self, run: str, book: Ledger | None, mechanism: str = "") -> dict[str, Any]:
+        """What ``PricedStrategy`` takes beside an app's own strategy.
 
-        A run is known by its name: with the same name and book it goes on where it stopped.
+        A run is known by its name: with the same name and book it goes on where it stopped. The
+        mechanism is the contract's, or the one named.
         """
-        from pigou.federation.flower import PricedStrategy, Registered, Simulated
+        from pigou.federation.flower import Registered, Simulated  # needs Flower
 
         contract = self.contract
-        return PricedStrategy(
-            inner,
-            mechanism=contract.build_mechanism(mechanism or None),
-            setting=contract.setting(),
-            members=(
+        return {
+            "mechanism": contract.build_mechanism(mechanism or None),
+            "setting": contract.setting(),
+            "members": (
                 Simulated([f"client-{place}" for place in range(contract.n)])
                 if self.folder is None
                 else Registered.read(self.folder / "members.toml")
             ),
-            run=run,
-            consortium=contract.name,
-            ledger=book,
-            currency=contract.mechanism.currency,
-            limits=contract.limits.build(),
-            audit=contract.audit.build(),
-            key=self._key,
-        )
+            "run": run,
+            "consortium": contract.name,
+            "ledger": book,
+            "currency": contract.mechanism.currency,
+            "limits": contract.limits.build(),
+            "audit": contract.audit.build(),
+            "key": self._key,
+        }
 
     @property
     def _key(self) -> Path | None:

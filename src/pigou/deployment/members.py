@@ -88,7 +88,8 @@ def in_order(clients: Sequence[str], members: Iterable[Member]) -> list[Member]:
     known = f"must be clients of the scenario ({', '.join(clients)})"
     require(not unknown, "members", known, ", ".join(unknown))
     missing = [name for name in clients if name not in names]
-    require(not missing, "members", "must hold every client; missing", Shown(", ".join(missing)))
+    none = Shown(f"none for {', '.join(missing)}")
+    require(not missing, "members", "must hold every client", none)
     for key in FIELDS:
         values = [getattr(member, key) for member in found]
         twice = [m.name for m in found if values.count(getattr(m, key)) > 1]
