@@ -304,9 +304,9 @@ def test_the_scripts_start_flower_quietly_wherever_they_stand(tmp_path: Path, tr
     started = ran(server / "superlink.sh")
     assert started[:4] == [str(server), str(server / "flower"), "0", "1"]
     assert "--enable-supernode-auth" in started
-    node = ran(client / "supernode.sh", PIGOU_NODE_PORT="9999")
+    node = ran(client / "supernode.sh", PIGOU_NODE_PORT="9999", PIGOU_NODE_CONFIG="data='x y'")
     assert node[:4] == [str(client), str(client / "flower"), "0", "1"]
-    assert node[-1] == f"pigou='{client / 'client.toml'}'"
+    assert node[-1] == f"pigou='{client / 'client.toml'}' data='x y'"
     assert "9999" in node
     for flag, folder, listed in (
         ("--ssl-keyfile", server, started),

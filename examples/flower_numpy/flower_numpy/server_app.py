@@ -6,11 +6,11 @@ import numpy as np
 from flwr.app import ArrayRecord, Context, MetricRecord
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg
-from pigou.federation.flower import PricedStrategy
 
 from flower_numpy.client_app import CONTRACT
 from flower_numpy.task import accuracy, loss, test_set
 from pigou.deployment import Federation
+from pigou.federation.flower import PricedStrategy
 
 app = ServerApp()
 
@@ -27,7 +27,7 @@ def main(grid: Grid, context: Context) -> None:
         model = arrays.to_numpy_ndarrays()[0]
         return MetricRecord({"accuracy": accuracy(model, x, y), "loss": loss(model, x, y)})
 
-    mine = FedAvg(fraction_evaluate=0.0, min_available_nodes=here.contract.n)
+    mine = FedAvg(fraction_evaluate=0.0, min_available_nodes=here.contract.limits.min_clients)
     with here.book(config["ledger"]) as book:
         prices = here.pricing(config["run"], book, config["mechanism"])
         strategy = PricedStrategy(mine, **prices)  # without prices: strategy = mine
