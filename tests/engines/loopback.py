@@ -28,18 +28,11 @@ PROCESSES = Path("/proc")
 Found = TypeVar("Found")
 
 
-class Deployment:
-    """One SuperLink and one SuperNode per client, each in the folder that was written for it."""
+class Processes:
+    """What is started for the folders below one, and does not outlive it."""
 
-    def __init__(self, base: Path, scenario: Scenario) -> None:
-        self.base, self.scenario = base, scenario
-        self.address = Address("127.0.0.1", free_port())
-        placed(base, trial_folder(scenario, Places(self.address, self.address)))
-        self.server = base / "server"
-        names = folder_names(scenario.clients)
-        folders = [base / "clients" / name for name in names]
-        self.clients = dict(zip(scenario.clients, folders, strict=True))
-        self._health = f"https://{self.address}/health"
+    def __init__(self, base: Path) -> None:
+        self.base = base
         self._started: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Self:
@@ -57,40 +50,13 @@ class Deployment:
         for process in self._started:
             process.wait(timeout=5)
 
-    def start_server(self) -> None:
-        """The SuperLink, once it answers."""
-        self.start(self.server, "superlink.sh")
-        context = ssl.create_default_context(cafile=str(self.server / "tls" / "ca.crt"))
-
-        def answers() -> bool:
-            try:
-                with urllib.request.urlopen(self._health, context=context, timeout=2):
-                    return True
-            except OSError:
-                return False
-
-        awaited(answers, "the SuperLink")
-
-    def start_node(self, folder: Path, place: int) -> subprocess.Popen[bytes]:
-        """A client's SuperNode."""
-        port, places = str(free_port()), len(self.clients)
-        mine = f"partition-id={place} num-partitions={places}"
-        return self.start(folder, "supernode.sh", PIGOU_NODE_PORT=port, PIGOU_NODE_CONFIG=mine)
-
-    def online(self) -> int:
-        """How many nodes the SuperLink has heard of lately."""
-        command = [str(self.server / "flwr.sh"), "supernode", "list", "pigou"]
-        return subprocess.check_output(command, env=environment(), text=True).count("online")
-
-    def start(
-        self, folder: Path, script: str, *words: str, **variables: str
-    ) -> subprocess.Popen[bytes]:
-        """A script of the deployment, writing to a log beside it."""
-        with (folder / f"{script}.log").open("ab") as log:
+    def start(self, log: Path, *command: str, **variables: str) -> subprocess.Popen[bytes]:
+        """A program that writes to a log."""
+        with log.open("ab") as output:
             process = subprocess.Popen(
-                [folder / script, *words],
+                command,
                 env={**environment(), **variables},
-                stdout=log,
+                stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
@@ -104,6 +70,55 @@ class Deployment:
                 os.kill(process, how)
             except ProcessLookupError:
                 continue
+
+
+class Deployment(Processes):
+    """One SuperLink and one SuperNode per client, each in the folder that was written for it."""
+
+    def __init__(self, base: Path, scenario: Scenario) -> None:
+        super().__init__(base)
+        self.scenario = scenario
+        self.address = Address("127.0.0.1", free_port())
+        placed(base, trial_folder(scenario, Places(self.address, self.address)))
+        self.server = base / "server"
+        names = folder_names(scenario.clients)
+        folders = [base / "clients" / name for name in names]
+        self.clients = dict(zip(scenario.clients, folders, strict=True))
+
+    def script(
+        self, folder: Path, name: str, *words: str, **variables: str
+    ) -> subprocess.Popen[bytes]:
+        """A script of the deployment, writing to a log beside it."""
+        return self.start(folder / f"{name}.log", str(folder / name), *words, **variables)
+
+    def start_server(self) -> None:
+        """The SuperLink, once it answers."""
+        self.script(self.server, "superlink.sh")
+        healthy(f"https://{self.address}", self.server / "tls" / "ca.crt")
+
+    def start_node(self, folder: Path, place: int) -> subprocess.Popen[bytes]:
+        """A client's SuperNode."""
+        mine = {"PIGOU_NODE_PORT": str(free_port()), "PIGOU_NODE_CONFIG": f"partition-id={place}"}
+        return self.script(folder, "supernode.sh", **mine)
+
+    def online(self) -> int:
+        """How many nodes the SuperLink has heard of lately."""
+        command = [str(self.server / "flwr.sh"), "supernode", "list", "pigou"]
+        return subprocess.check_output(command, env=environment(), text=True).count("online")
+
+
+def healthy(server: str, authority: Path | None = None) -> None:
+    """Wait until a SuperLink answers."""
+    context = ssl.create_default_context(cafile=authority) if authority else None
+
+    def answers() -> bool:
+        try:
+            with urllib.request.urlopen(f"{server}/health", context=context, timeout=2):
+                return True
+        except OSError:
+            return False
+
+    awaited(answers, "the SuperLink")
 
 
 def living(folder: Path) -> list[int]:

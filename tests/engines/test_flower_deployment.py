@@ -53,7 +53,7 @@ def run_app(deployment: Deployment) -> None:
     """Start the run, or go on with it: the operator's command."""
     config = f"federation='{deployment.server}' run='{RUN}'"
     words = ("run", str(APP), "pigou", "--stream", "-c", config)
-    deployment.start(deployment.server, "flwr.sh", *words)
+    deployment.script(deployment.server, "flwr.sh", *words)
 
 
 def billed(sealed: Sealed) -> set[str]:
@@ -66,7 +66,7 @@ def test_a_node_is_killed_and_the_superlink_restarted_and_the_books_agree(
 ) -> None:
     names, folders = list(deployment.clients), list(deployment.clients.values())
     deployment.start_server()
-    registered = deployment.start(deployment.server, "register.sh")
+    registered = deployment.script(deployment.server, "register.sh")
     assert registered.wait(timeout=60) == 0
     for place, folder in enumerate(folders):
         deployment.start_node(folder, place)
