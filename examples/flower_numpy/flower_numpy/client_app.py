@@ -4,9 +4,9 @@ from pathlib import Path
 
 from flwr.app import ArrayRecord, Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
-from pigou.federation.flower import noise_mod, pigou_client
 
 from flower_numpy.task import loss, partition, trained
+from pigou.federation.flower import noise_mod, pigou_client
 from pigou.scenario import load
 
 CONTRACT = Path(__file__).parent / "contract.toml"

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from flower_torch.task import network, partition, train
 from flwr.app import ArrayRecord, Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
 
+from flower_torch.task import network, partition, train
 from pigou.federation.flower import noise_mod, pigou_client
 from pigou.scenario import load
 

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from flower_torch.client_app import CONTRACT
-from flower_torch.task import measured, network, test_set
 from flwr.app import ArrayRecord, Context, MetricRecord
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg
 
+from flower_torch.client_app import CONTRACT
+from flower_torch.task import measured, network, test_set
 from pigou.deployment import Federation
 from pigou.federation.flower import PricedStrategy
 
