@@ -13,7 +13,7 @@ import torch
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from flower_torch.client_app import CONTRACT
-from flower_torch.task import measured, network, partition, train
+from flower_torch.task import measured, network, partition, table, train
 from pigou.federation.calibration import fit
 from pigou.scenario import load
 
@@ -35,7 +35,7 @@ def main() -> None:
             updates = []
             for x, y in shares:
                 vector_to_parameters(start.clone(), model.parameters())
-                train(model, x, y, contract.training.steps, seed=now)
+                train(model, x, y, table(contract).steps, seed=now)
                 updates.append(parameters_to_vector(model.parameters()).detach() - start)
             lengths = torch.stack([update.norm() for update in updates])
             clipped = (

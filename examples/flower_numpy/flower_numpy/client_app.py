@@ -5,7 +5,7 @@ from pathlib import Path
 from flwr.app import ArrayRecord, Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
 
-from flower_numpy.task import loss, partition, trained
+from flower_numpy.task import loss, partition, table, trained
 from pigou.federation.flower import noise_mod, pigou_client
 from pigou.scenario import load
 
@@ -19,7 +19,7 @@ def train(message: Message, context: Context) -> Message:
     """A round of local training."""
     contract = load(CONTRACT)
     x, y = partition(contract, int(context.node_config["partition-id"]))
-    model = message.content["arrays"].to_numpy_ndarrays()[0]
-    new = ArrayRecord([trained(model, x, y, contract.training.steps)])
+    model = message.content.array_records["arrays"].to_numpy_ndarrays()[0]
+    new = ArrayRecord([trained(model, x, y, table(contract).steps)])
     metrics = MetricRecord({"num-examples": len(y), "loss": loss(model, x, y)})
     return Message(RecordDict({"arrays": new, "metrics": metrics}), reply_to=message)

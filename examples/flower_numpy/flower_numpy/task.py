@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from pigou.federation.datasets import Dataset, load
 from pigou.federation.splits import Split, iid
 from pigou.scenario import Scenario
+from pigou.scenario.training import TrainingTable
 
 REGULARISATION = 0.01
 STEP_SIZE = 0.08  # below 1 / L_F, which `pigou calibrate` measures as 11.4
@@ -29,10 +30,16 @@ def test_set(contract: Scenario) -> tuple[Floats, Floats]:
 
 def shares(contract: Scenario) -> tuple[Dataset, Split]:
     """Who holds what: everybody computes the same split."""
-    task = contract.training
+    task = table(contract)
     data = load(task.data)
     rng = np.random.default_rng(contract.seed)
     return data, iid(data, contract.n, rng, train=task.train_each, test=task.test)
+
+
+def table(contract: Scenario) -> TrainingTable:
+    """What the contract says about the training."""
+    assert contract.training is not None
+    return contract.training
 
 
 def signs(digits: NDArray[np.int64]) -> Floats:

@@ -4,13 +4,16 @@ from functools import cache
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pigou.federation.datasets import Dataset, load
 from pigou.scenario import Scenario
+from pigou.scenario.training import TrainingTable
 
 PIXELS = 28
 CLASSES = 10
+TRAINING, ALL = 60_000, 70_000  # images of MNIST; the others are its test set
 BATCH = 32
 STEP_SIZE = 0.05
 MOMENTUM = 0.9
@@ -32,15 +35,20 @@ def network() -> nn.Sequential:
 
 def partition(contract: Scenario, place: int) -> tuple[Tensor, Tensor]:
     """One client's training images and their digits; clients share none."""
-    task = contract.training
-    rows = np.random.default_rng(contract.seed).permutation(_mnist().test_from)
-    first = place * task.train_each
-    return _tensors(rows[first : first + task.train_each])
+    each = table(contract).train_each
+    rows = np.random.default_rng(contract.seed).permutation(TRAINING)
+    return _tensors(rows[place * each : (place + 1) * each])
 
 
 def test_set() -> tuple[Tensor, Tensor]:
     """MNIST's own 10,000 test images."""
-    return _tensors(np.arange(_mnist().test_from, len(_mnist().y)))
+    return _tensors(np.arange(TRAINING, ALL))
+
+
+def table(contract: Scenario) -> TrainingTable:
+    """What the contract says about the training."""
+    assert contract.training is not None
+    return contract.training
 
 
 def train(model: nn.Module, x: Tensor, y: Tensor, epochs: int, seed: int) -> None:
@@ -69,7 +77,7 @@ def _mnist() -> Dataset:
     return load("mnist")
 
 
-def _tensors(rows: np.ndarray) -> tuple[Tensor, Tensor]:
+def _tensors(rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
     data = _mnist()
     images = data.x[rows, :-1].reshape(-1, 1, PIXELS, PIXELS)  # without the column of ones
     return torch.from_numpy(images), torch.from_numpy(data.y[rows])
