@@ -32,6 +32,6 @@ def main(grid: Grid, context: Context) -> None:
         prices = here.pricing(config["run"], book, config["mechanism"])
         strategy = PricedStrategy(mine, **prices)  # without prices: strategy = mine
         start = ArrayRecord([np.zeros(x.shape[1], np.float32)])
-        result = strategy.start(grid=grid, initial_arrays=start, timeout=60, evaluate_fn=evaluate)
+        result = strategy.start(grid=grid, initial_arrays=start, timeout=300, evaluate_fn=evaluate)
     for each, metrics in sorted(result.evaluate_metrics_serverapp.items()):
         print(f"round {each}: accuracy {metrics['accuracy']:.4f}, loss {metrics['loss']:.4f}")
