@@ -14,8 +14,7 @@ import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from pigou.cli.files import placed
 from pigou.deployment import Address, Places, trial_folder
@@ -35,15 +34,8 @@ class Processes:
         self.base = base
         self._started: list[subprocess.Popen[bytes]] = []
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End everything, gently first."""
         for name in (signal.SIGTERM, signal.SIGKILL):
             self.end(self.base, name)
             awaited(lambda: not living(self.base), "an end", patience=10.0, must=False)

@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def contract() -> Scenario:
 
 @pytest.fixture
 def deployment(tmp_path: Path) -> Iterator[Deployment]:
-    with Deployment(tmp_path / "trial", contract()) as made:
+    with closing(Deployment(tmp_path / "trial", contract())) as made:
         yield made
     assert living(tmp_path) == []
 

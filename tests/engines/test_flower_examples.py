@@ -1,6 +1,7 @@
 """The example app on Flower's simulation engine, started as its README says."""
 
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ class Simulation(Processes):
 @pytest.mark.long
 def test_the_numpy_example_learns_and_bills_every_round(tmp_path: Path) -> None:
     book = f"sqlite:///{tmp_path}/book.db"
-    with Simulation(tmp_path) as simulation:
+    with closing(Simulation(tmp_path)) as simulation:
         silent = simulation.run("mechanism='unpriced' pigou-conduct='silent'")
         priced = simulation.run(f"ledger='{book}'")
     assert living(tmp_path) == []
