@@ -342,6 +342,12 @@ def test_the_proxy_lets_through_the_nodes_interface_alone() -> None:
     assert "nginx.conf" not in server_folder(SCENARIO, [k.member for k in HALVES], PLAIN)
 
 
+def test_the_threat_model_in_the_docs_is_the_one_that_is_handed_out() -> None:
+    files = server_folder(SCENARIO, [keys.member for keys in HALVES], PLAIN)
+    page = ROOT / "docs" / "explanation" / "threat-model.md"
+    assert told(files, "threat-model.md") == page.read_text(encoding="utf-8")
+
+
 # ---- writing
 
 
