@@ -21,7 +21,7 @@ from pigou.deployment import Address, Places, trial_folder
 from pigou.deployment.names import folder_names
 from pigou.scenario import Scenario
 
-PATIENCE = 150.0  # seconds; a message leg takes about ten, a lost node four times that
+PATIENCE = 300.0  # seconds; a message leg takes about ten, a lost node four times that
 PROCESSES = Path("/proc")
 
 Found = TypeVar("Found")
