@@ -55,8 +55,8 @@ def client(
 
     Examples:
 
-    pigou deploy client federation.toml "St. Anna" --alpha 0.5 --superlink fl.example.org:443
-      --out st-anna
+    pigou deploy client federation.toml "St. Anna" --alpha 0.5
+      --superlink fl.example.org:443 --out st-anna
     """
     from pigou.deployment import Address, Behaviour, client_folder
 
@@ -90,8 +90,8 @@ def server(
 
     Examples:
 
-    pigou deploy server federation.toml --members anna.toml --members riverside.toml
-      --members childrens.toml --superlink fl.example.org:443 --out server
+    pigou deploy server federation.toml --members a.toml --members b.toml
+      --members c.toml --superlink fl.example.org:443 --out server
     """
     from pigou.deployment import server_folder
 

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
+from typing import TYPE_CHECKING
 
-from pigou.deployment.files import Files
 from pigou.errors import PigouError, require
+
+if TYPE_CHECKING:
+    from pigou.deployment import Files
 
 
 @contextmanager
@@ -57,7 +60,7 @@ def _is_empty(folder: Path) -> bool:
         return not folder.exists() or not any(folder.iterdir())
 
 
-def placed(folder: Path, files: Files) -> None:
+def placed(folder: Path, files: "Files") -> None:
     """A new folder with these files, each with its rights from its first byte on; all or nothing.
 
     The folder is its owner's alone. It may be there already, if it is empty.
