@@ -7,15 +7,10 @@ from pathlib import Path
 import pytest
 from tests.engines.loopback import Processes, free_port, healthy, living
 
+from pigou.federation.flower.environment import QUIET
 from pigou.ledger import Ledger
 
 APP = Path(__file__).parents[2] / "examples" / "flower_numpy"
-QUIET = {
-    "FLWR_TELEMETRY_ENABLED": "0",
-    "FLWR_DISABLE_UPDATE_CHECK": "1",
-    "FLWR_DISABLE_RUNTIME_DEPENDENCY_INSTALLATION": "1",
-    "RAY_USAGE_STATS_ENABLED": "0",
-}
 FOUR = "num-supernodes=4 client-resources-num-cpus=1"
 
 
@@ -25,13 +20,16 @@ class Simulation(Processes):
     def __init__(self, base: Path) -> None:
         super().__init__(base)
         self._home = {**QUIET, "FLWR_HOME": f"{base}/flower"}
-        port = free_port()
+        self._port = str(free_port())
         (base / "flower").mkdir(parents=True)
-        link = f'[superlink.here]\naddress = "127.0.0.1:{port}"\ninsecure = true\n'
+        link = f'[superlink.here]\naddress = "127.0.0.1:{self._port}"\ninsecure = true\n'
         (base / "flower" / "config.toml").write_text(link)
-        flags = ("--insecure", "--simulation", "--host", "127.0.0.1", "--port", str(port))
-        self.start(base / "link.log", "flower-superlink", *flags, **self._home)
-        healthy(f"http://127.0.0.1:{port}")
+
+    def start_server(self) -> None:
+        """The SuperLink, once it answers."""
+        flags = ("--insecure", "--simulation", "--host", "127.0.0.1", "--port", self._port)
+        self.start(self.base / "link.log", "flower-superlink", *flags, **self._home)
+        healthy(f"http://127.0.0.1:{self._port}")
 
     def run(self, config: str) -> list[float]:
         """The app with this configuration: its accuracy before and after each round."""
@@ -48,6 +46,7 @@ class Simulation(Processes):
 def test_the_numpy_example_learns_and_bills_every_round(tmp_path: Path) -> None:
     book = f"sqlite:///{tmp_path}/book.db"
     with closing(Simulation(tmp_path)) as simulation:
+        simulation.start_server()
         silent = simulation.run("mechanism='unpriced' pigou-conduct='silent'")
         priced = simulation.run(f"ledger='{book}'")
     assert living(tmp_path) == []
