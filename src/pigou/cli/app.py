@@ -13,6 +13,7 @@ from pigou.cli.calibrate import calibrate
 from pigou.cli.certify import certify
 from pigou.cli.compare import compare
 from pigou.cli.data import data
+from pigou.cli.deploy import deploy
 from pigou.cli.ledger import ledger
 from pigou.cli.quote import quote
 from pigou.cli.reproduce import reproduce
@@ -45,6 +46,7 @@ app.command()(reproduce)
 app.add_typer(scenario, name="scenario")
 app.add_typer(data, name="data")
 app.add_typer(ledger, name="ledger")
+app.add_typer(deploy, name="deploy")
 
 
 @app.callback(invoke_without_command=True)

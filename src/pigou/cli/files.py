@@ -1,10 +1,17 @@
 """Folders and files that commands write: what the system refuses is one line, not a traceback."""
 
+import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import rmtree
+from typing import TYPE_CHECKING
 
 from pigou.errors import PigouError, require
+
+if TYPE_CHECKING:
+    from pigou.deployment import Files
 
 
 @contextmanager
@@ -51,3 +58,25 @@ def free(folder: Path) -> Path:
 def _is_empty(folder: Path) -> bool:
     with writing(folder):
         return not folder.exists() or not any(folder.iterdir())
+
+
+def placed(folder: Path, files: "Files") -> None:
+    """A new folder with these files, each with its rights from its first byte on; all or nothing.
+
+    The folder is its owner's alone. It may be there already, if it is empty.
+    """
+    made(folder.parent)
+    with writing(folder):
+        part = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        try:
+            for path, file in files.items():
+                place = part / path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, file.mode)
+                with os.fdopen(handle, "wb") as opened:
+                    os.fchmod(handle, file.mode)  # whatever the umask says
+                    opened.write(file.content)
+            part.rename(folder)  # over an empty folder; refused over any other
+        except BaseException:
+            rmtree(part)
+            raise

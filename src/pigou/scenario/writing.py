@@ -22,12 +22,12 @@ def to_toml(scenario: Scenario) -> str:
     """The text of a scenario file."""
     plain = to_plain(scenario)
     values = {key: value for key, value in plain.items() if not _is_table(value)}
-    parts = [_lines(values)]
+    parts = [lines(values)]
     for key, value in plain.items():
         if isinstance(value, dict):
-            parts.append(f"[{key}]\n{_lines(value)}")
+            parts.append(f"[{key}]\n{lines(value)}")
         elif key in LISTED:
-            parts.extend(f"[[{key}]]\n{_lines(each)}" for each in value)
+            parts.extend(f"[[{key}]]\n{lines(each)}" for each in value)
     return "\n".join(parts)
 
 
@@ -44,7 +44,8 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, dict) or (isinstance(value, list) and isinstance(value[0], dict))
 
 
-def _lines(values: Mapping[str, Any]) -> str:
+def lines(values: Mapping[str, Any]) -> str:
+    """Keys and values, one to a line."""
     return "".join(f"{key} = {_value(value)}\n" for key, value in values.items())
 
 

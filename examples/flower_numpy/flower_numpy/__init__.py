@@ -1,0 +1,1 @@
+"""A priced Flower app in NumPy."""
