@@ -6,6 +6,8 @@ A and a number: the round is acknowledged, E and a name: an error ended it, D: i
 
 import time
 from multiprocessing.connection import Connection
+from multiprocessing.queues import SimpleQueue
+from multiprocessing.synchronize import Barrier
 from typing import Any
 
 from sqlalchemy import event
@@ -54,3 +56,14 @@ def _announce(ledger: Ledger, pipe: Connection) -> None:
     event.listen(engine, "begin", begun)
     event.listen(engine, "commit", committing)
     event.listen(engine, "after_cursor_execute", slowly)
+
+
+def open_together(url: str, key: str, start: Barrier, said: "SimpleQueue[str]") -> None:
+    """Open a ledger when everybody is ready; say what went wrong, or nothing."""
+    start.wait()
+    try:
+        Ledger(url, key).close()
+    except Exception as error:
+        said.put(repr(error))
+    else:
+        said.put("")

@@ -8,6 +8,7 @@ last one; a second writer waits for its turn.
 
 import re
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ from pigou.ledger.errors import LedgerRefused, LedgerUnavailable, MissingDriver,
 from pigou.ledger.schema import metadata
 
 PATIENCE = 60  # seconds that a writer waits for the one before it
+RETRY = 0.01  # seconds, where SQLite leaves the waiting to us
 LOCK = 0x7069676F75  # "pigou": the advisory lock of PostgreSQL
 MAGIC = b"SQLite format 3\x00"  # how every SQLite file begins
 GUARD = "pigou: "  # how the messages of our own triggers begin
@@ -74,11 +76,22 @@ class Store:
             connection.exec_driver_sql(guard)
 
     def keep_write_ahead_log(self) -> None:
-        """SQLite remembers it in the file; it cannot be set inside of a transaction."""
-        if self.file is not None:
-            with self._reported(), self.engine.connect() as connection:
-                driver: Any = connection.connection.driver_connection
-                driver.execute("PRAGMA journal_mode = WAL")
+        """SQLite remembers it in the file; it cannot be set inside of a transaction, and here
+        SQLite does not wait by itself for whoever else has the file open."""
+        if self.file is None:
+            return
+        until = time.monotonic() + PATIENCE
+        with self._reported(), self.engine.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            while True:
+                try:
+                    driver.execute("PRAGMA journal_mode = WAL")
+                except sqlite3.OperationalError as error:
+                    if "locked" not in str(error) or time.monotonic() > until:
+                        raise self._unavailable(str(error)) from error
+                    time.sleep(RETRY)
+                else:
+                    return
 
     def close(self) -> None:
         """Give all connections back."""
