@@ -64,8 +64,8 @@ def client(
     server = Address.parse("--superlink", superlink)
     made = client_folder(load(scenario), name, Behaviour(alpha=alpha), server)
     placed(out, made.files)
-    typer.echo(made.files["member.toml"].content.decode())  # lines as long as keys are
     print_lines(
+        made.files["member.toml"].content.decode(),
         f"Send this, the file {out / 'member.toml'}, to the operator. Everything else in {out} "
         "stays there.",
         f"Fingerprint, to be compared over the phone: {made.member.fingerprint}",
