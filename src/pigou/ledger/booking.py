@@ -1,7 +1,7 @@
 """From a settled round to its entry: all checks come before the book is touched."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -76,33 +76,47 @@ def to_round(entry: Entry) -> Round:
 
 def text(argument: str, value: object) -> None:
     """Printable text, not empty: what every database takes and shows as it is."""
-    require(_named(value), argument, "must be printable text, not empty", value)
+    require(_named([value]), argument, "must be printable text, not empty", value)
 
 
-def _named(value: object) -> bool:
-    return _printable(value) and value != ""
+Column = Sequence[Any]  # one field of all statements: rules look at whole columns, for speed
 
 
-def _printable(value: object) -> bool:
-    return isinstance(value, str) and value.isprintable()
+def _named(values: Column) -> bool:
+    return _printable(values) and all(values)
 
 
-def _whole(value: object) -> bool:
-    return type(value) is int and -LARGEST <= value <= LARGEST
+def _printable(values: Column) -> bool:
+    try:
+        return "".join(values).isprintable()
+    except TypeError:
+        return False
 
 
-def _finite(value: object) -> bool:
-    return type(value) is float and math.isfinite(value)
+def _whole(values: Column) -> bool:
+    return _only(int, values) and min(values) >= -LARGEST and max(values) <= LARGEST
 
 
-OWN_RULES: tuple[tuple[str, Callable[[object], bool], str], ...] = (
+def _finite(values: Column) -> bool:
+    return _only(float, values) and all(map(math.isfinite, values))
+
+
+def _truth(values: Column) -> bool:
+    return _only(bool, values)
+
+
+def _only(kind: type, values: Column) -> bool:
+    return set(map(type, values)) == {kind}
+
+
+OWN_RULES: tuple[tuple[str, Callable[[Column], bool], str], ...] = (
     ("client", _named, "must be printable text, not empty"),
     ("upload", _printable, "must be printable text"),
     ("deviation", _finite, "must be a finite float"),
     ("coefficient", _finite, "must be a finite float"),
     ("charge", _whole, "must be an integer of 64 bits"),
     ("refund", _whole, "must be an integer of 64 bits"),
-    ("refundable", lambda value: type(value) is bool, "must be true or false"),
+    ("refundable", _truth, "must be true or false"),
 )
 
 
@@ -111,7 +125,7 @@ def _check_round(settled: Round) -> None:
         text(name, getattr(settled, name))
     for name in ("round", "reserve"):
         value = getattr(settled, name)
-        require(_whole(value), name, "must be an integer of 64 bits", value)
+        require(_whole([value]), name, "must be an integer of 64 bits", value)
     known = settled.kind in ("round", "transfers")
     require(known, "kind", 'must be "round" or "transfers"', settled.kind)
     fits = settled.round >= 1 if settled.kind == "round" else settled.round == 0
@@ -130,20 +144,20 @@ def _check_round(settled: Round) -> None:
 
 
 def _check_own(statements: tuple[Statement, ...]) -> None:
-    """Column by column: this runs for every client of every round."""
+    """This runs for every client of every round."""
     columns = dict(zip(OWN, zip(*map(own_of, statements), strict=True), strict=True))
     for name, holds, constraint in OWN_RULES:
-        if not all(map(holds, columns[name])):
-            bad = next(each for each in statements if not holds(getattr(each, name)))
+        if not holds(columns[name]):
+            bad = next(each for each in statements if not holds([getattr(each, name)]))
             raise InvalidArgument(f"{name} of {bad.client!r}", constraint, getattr(bad, name))
 
 
 def _check_shared(settled: Round) -> None:
     """All statements must say the same of the round, and what they say of all must be so."""
     first = settled.statements[0]
-    require(_printable(first.mean), "mean", "must be printable text", first.mean)
+    require(_printable([first.mean]), "mean", "must be printable text", first.mean)
     constant = first.constant_refund
-    fits = constant is None or _whole(constant)
+    fits = constant is None or _whole([constant])
     require(fits, "constant_refund", "must be an integer of 64 bits, or None", constant)
     charges = [(each.charge, each.refundable) for each in settled.statements]
     true: dict[str, Any] = {
