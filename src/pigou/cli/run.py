@@ -132,11 +132,11 @@ def _trained(
     """The run itself, with a bar on the terminal; it begins with its scenario in its folder."""
     from pigou import runs
 
-    state = book.state() if book is not None and resume else None
+    kept = book.kept() if book is not None and resume else None
     written(made(folder) / SCENARIO, to_toml(ready.scenario))
     keep = None if book is None else book.keep
     with watching() as watch:
-        return runs.run(ready, only, watch, keep, state, engine)
+        return runs.run(ready, only, watch, keep, kept, engine)
 
 
 def _leave(record: "RunRecord", folder: Path) -> None:
