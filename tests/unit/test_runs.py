@@ -190,6 +190,9 @@ def test_a_run_goes_on_from_any_round_to_the_bit() -> None:
     _, state, new = kept[0]
     with pytest.raises(PigouError, match="must be as when the run began"):
         run(ready, only=["priced"], kept=Kept(state, (new,)))
+    others = with_rounds(ready, only=["priced"])[1][0][2]  # posted by a run of fewer treatments
+    with pytest.raises(PigouError, match="history must hold"):
+        run(ready, kept=Kept(state, (others,)))
     for broken in (Kept(b"nothing", (new,)), Kept(state, (b"nothing",))):
         with pytest.raises(PigouError, match="must be readable"):
             run(ready, kept=broken)

@@ -12,6 +12,7 @@ from pigou.cli.files import made, writing
 from pigou.errors import PigouError
 from pigou.ledger import Ledger
 from pigou.ledger.documents import write_statement
+from pigou.ledger.store import sqlite_url
 from pigou.runs import Kept
 from pigou.terms import Posted, Round
 
@@ -70,7 +71,7 @@ def open_book(
 
     The folder is made only if the ledger can be had.
     """
-    where = url or f"sqlite:///{folder / 'ledger.db'}"
+    where = url or sqlite_url(folder / "ledger.db")
     if resume:
         Ledger(where, write=False).close()  # an error where there is none
     elif url is None:

@@ -98,9 +98,12 @@ def run(
     folder = out or (free(usual) if resume is None else usual)
     if priced:
         from pigou.cli.book import open_book
+        from pigou.ledger.store import without_secrets
 
+        where = None if ledger is None else without_secrets(ledger)
         chosen = None if plays == "local" else plays
-        again = {**bookings, "--resume": ready.run, "--out": folder, "--engine": chosen}
+        again = {"--ledger": where, "--key": key, "--resume": ready.run, "--out": folder}
+        again["--engine"] = chosen
         place = (ready.run, ready.scenario.clients, folder, ledger, key)
         with (
             open_book(*place, resume=resume is not None) as book,

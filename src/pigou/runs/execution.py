@@ -131,8 +131,8 @@ class _UnderWay:
         self.running = [resumed(arm.replica, plain.tobytes()) for arm, plain in pairs]
         self.attempts = [[] for _ in self.arms]
         for part in map(CODEC.decode, kept.history):
-            for attempts, more in zip(self.attempts, part, strict=True):
-                attempts.extend(more)
+            for name, attempts in zip(names, self.attempts, strict=True):
+                attempts.extend(part.get(name, ()))
         self.told = [len(attempts) for attempts in self.attempts]
         whole = tuple(self.told) == last.attempts
         require(whole, "history", f"must hold {last.attempts} attempts", tuple(self.told))
@@ -161,8 +161,8 @@ class _UnderWay:
             attempts=tuple(len(attempts) for attempts in self.attempts),
             openings=tuple(self.openings),
         )
-        pairs = zip(self.attempts, self.told, strict=True)
-        new = tuple(tuple(attempts[known:]) for attempts, known in pairs)
+        parts = zip(progress.treatments, self.attempts, self.told, strict=True)
+        new = {name: tuple(attempts[known:]) for name, attempts, known in parts}
         self.keep(settled, CODEC.encode(progress), CODEC.encode(new))
         self.told = list(progress.attempts)
 
