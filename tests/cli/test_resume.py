@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,11 +182,15 @@ def test_a_run_whose_ledger_is_read_only(tmp_path: Path, calm: object) -> None:
 def test_a_run_whose_server_dies(tmp_path: Path, calm: object) -> None:
     server = Server(binaries())
     try:
-        work = Work(tmp_path, new_place("postgresql", tmp_path, server))
+        place = new_place("postgresql", tmp_path, server)
+        secret = place.url.replace("pigou@", "pigou:secret@")  # which the server does not ask for
+        work = Work(tmp_path, replace(place, url=secret))
         process = work.released(20)
         server.stop("immediate")
         said = work.stopped(process)
         assert "cannot be used" in said
+        assert "--ledger 'postgresql+psycopg://pigou:***@" in said
+        assert "secret" not in said
         server.start()
         assert 20 <= work.booked() < ROUNDS
         assert f"--resume {work.run}" in said

@@ -118,6 +118,16 @@ def test_the_ledger_holds_what_the_bills_say(run: Run, small: str, tmp_path: Pat
     assert found == [round(1e6 * total) for total in totals]
 
 
+def test_a_folder_whose_name_means_something_in_urls(run: Run, small: str, tmp_path: Path) -> None:
+    folder = tmp_path / "50%41 Ümläut? #1"
+    assert run("run", small, "--out", str(folder)).status == 0
+    resume = ("--resume", read(folder).run)
+    (folder / "summary.json").unlink()
+    assert run("run", small, "--out", str(folder), *resume).status == 0
+    assert "ledger.db" in names(folder)
+    assert names(tmp_path) == [folder.name, small]
+
+
 def test_only_some_treatments(run: Run, small: str, tmp_path: Path) -> None:
     run("run", small, "--out", "priced", "--only", "priced")
     assert [each.name for each in read(tmp_path / "priced").treatments] == ["priced"]
@@ -317,10 +327,10 @@ def interrupt_after(round_: int, patch: pytest.MonkeyPatch) -> None:
     """The user loses patience after this round is booked and before it is released."""
     post = Ledger.post
 
-    def impatient(book: Ledger, settled: Round, state: bytes | None = None) -> Posted:
+    def impatient(book: Ledger, settled: Round, *kept: bytes) -> Posted:
         if settled.round > round_:
             raise KeyboardInterrupt
-        return post(book, settled, state)
+        return post(book, settled, *kept)
 
     patch.setattr(Ledger, "post", impatient)
 

@@ -66,6 +66,44 @@ def test_what_the_clients_owe_together_the_reserve_is_owed(ledger: Ledger) -> No
     }
 
 
+def test_a_client_named_as_the_consortium_is_not_its_reserve(ledger: Ledger) -> None:
+    ledger.post(round_of("run", 0, [(100, 0), (-40, 0)], clients=["clinics", "other"]))
+    amounts = {(each.kind, each.owner): each.amount for each in ledger.balances()}
+    assert amounts == {
+        ("client", "clinics"): 100,
+        ("client", "other"): -40,
+        ("reserve", "clinics"): -60,
+    }
+    assert ledger.balance("clinics") == 100
+    assert [line.amount for line in ledger.statement("clinics")] == [100]
+    assert ledger.verify().ok
+
+
+def test_names_are_only_names(ledger: Ledger) -> None:
+    """Nothing in a name is a command of the database, a pattern, or another client's name."""
+    names = [
+        "Robert'); DROP TABLE entries;--",
+        '" OR 1=1 --',
+        "%s %(run)s :run ? $1",
+        "\\' \N{HOSPITAL} 病院",
+        "Ü\N{COMBINING DIAERESIS}",
+        "=1+1",
+        "%",
+        "_",
+    ]
+    amounts = [(k, k + 1) for k in range(7)] + [(7, 0)]
+    where = {"consortium": names[0], "currency": names[1]}
+    ledger.post(round_of(names[2], 1, amounts, clients=names, **where), b"state")  # type: ignore[arg-type]
+    assert [ledger.balance(name) for name in names] == [-1] * 7 + [7]
+    assert ledger.statement("%", names[2])[0].sealed.entry.run == names[2]
+    kept = ledger.state(names[2])
+    assert kept is not None
+    assert kept.content == b"state"
+    assert ledger.verify().ok
+    with pytest.raises(UnknownClient):
+        ledger.balance("Ü")
+
+
 def test_a_round_without_bills_is_an_entry_too(ledger: Ledger) -> None:
     nobody = Round("clinics", "run", 1, "round", "EUR", "terms", ())
     assert ledger.post(nobody, b"state").statements == ()

@@ -77,6 +77,7 @@ class Histories(RuleBasedStateMachine):
         self.ledger = Ledger(self.place.url, self.place.key)
         self.settled: dict[tuple[str, int], Round] = {}
         self.states: dict[str, bytes] = {}
+        self.parts: dict[str, tuple[bytes, ...]] = {"a": (), "b": ()}
         self.reversed: set[tuple[str, int]] = set()
 
     def teardown(self) -> None:
@@ -90,15 +91,16 @@ class Histories(RuleBasedStateMachine):
     @rule(run=RUNS, number=NUMBERS, seed=SEEDS)
     def post(self, run: str, number: int, seed: int) -> None:
         offered, there = a_round(run, number, seed), self.settled.get((run, number))
-        state = bytes([number, seed])
+        state, part = bytes([number, seed]), bytes([seed, number])
         if there is None:
-            assert self.ledger.post(offered, state).new
+            assert self.ledger.post(offered, state, part).new
             self.settled[run, number], self.states[run] = offered, state
+            self.parts[run] += (part,)
         elif there == offered:
-            assert not self.ledger.post(offered, state).new
+            assert not self.ledger.post(offered, state, part).new
         else:
             with pytest.raises(RoundAlreadySettled):
-                self.ledger.post(offered, state)
+                self.ledger.post(offered, state, part)
 
     @rule(run=RUNS, number=NUMBERS)
     def reverse(self, run: str, number: int) -> None:
@@ -114,16 +116,17 @@ class Histories(RuleBasedStateMachine):
     def crash_within(self, run: str, number: int, seed: int, after: int) -> None:
         if (run, number) not in self.settled:
             with crashing(self.ledger, "before_cursor_execute", after):
-                self.ledger.post(a_round(run, number, seed), b"never" * 9)
+                self.ledger.post(a_round(run, number, seed), b"never" * 9, b"part")
                 self.settled[run, number] = a_round(run, number, seed)  # it was over before
                 self.states[run] = b"never" * 9
+                self.parts[run] += (b"part",)
         self.reopen()
 
     @rule(run=RUNS, number=NUMBERS, seed=SEEDS)
     def crash_at_the_commit(self, run: str, number: int, seed: int) -> None:
         if (run, number) not in self.settled:
             with crashing(self.ledger, "commit", 0):
-                self.ledger.post(a_round(run, number, seed), b"never")
+                self.ledger.post(a_round(run, number, seed), b"never", b"never")
                 pytest.fail("there is a commit")
         self.reopen()
 
@@ -158,6 +161,7 @@ class Histories(RuleBasedStateMachine):
         for run in ("a", "b"):
             state = self.ledger.state(run)
             assert (None if state is None else state.content) == self.states.get(run)
+            assert (() if state is None else state.history) == self.parts[run]
 
 
 def machine(kind: Kind) -> type[Histories]:

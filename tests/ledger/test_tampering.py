@@ -27,7 +27,7 @@ def heads(place: Place) -> list[Posted]:
     """A ledger with five entries, closed again; the third is a round of three clients."""
     with Ledger(place.url, place.key) as ledger:
         posted = [ledger.post(round_of("run", 0, [(100, 0), (-40, 0)]), b"first state")]
-        posted += [ledger.post(random_round("run", k), b"state" * 50) for k in (1, 2, 3)]
+        posted += [ledger.post(random_round("run", k), b"state" * 50, b"new") for k in (1, 2, 3)]
         posted.append(ledger.reverse("run", 3, "wrong"))
         assert ledger.verify().ok
     return posted
@@ -73,6 +73,7 @@ ROWS = {
     "accounts": ("owner = 'client-0'", "entry 1 "),
     "balances": ("account = 2", "balance"),
     "states": ("run = 'run'", "the stored state of run"),
+    "histories": (f"entry = {MIDDLE}", "the stored history of run"),
 }
 NUMBERS = {"number", "entry", "account", "id"}  # moved out of the way of the other rows
 CASES = [
@@ -150,6 +151,7 @@ def delete_tail(place: Place, first: int) -> None:
             past(f"DELETE FROM {table} WHERE entry >= ?", first)
         past("DELETE FROM entries WHERE number >= ?", first)
         past("DELETE FROM states")
+        past("DELETE FROM histories WHERE entry >= ?", first)
         past(
             "UPDATE balances SET amount = (SELECT COALESCE(SUM(amount), 0) FROM postings "
             "WHERE postings.account = balances.account)"
@@ -226,6 +228,12 @@ def rehash(place: Place, first: int, key: Ed25519PrivateKey | None) -> None:
                 ((sha,),) = past("SELECT hash FROM entries WHERE number = ?", number)
                 signature = key.sign(state_message(name, run, sha, bytes(content))).hex()
                 past("UPDATE states SET signature = ? WHERE run = ?", signature, run)
+        for number, content in past("SELECT entry, content FROM histories"):
+            if key is not None:
+                ((run, sha),) = past("SELECT run, hash FROM entries WHERE number = ?", number)
+                message = state_message(name, run, sha, bytes(content), "history")
+                signature = key.sign(message).hex()
+                past("UPDATE histories SET signature = ? WHERE entry = ?", signature, number)
 
 
 def change_amounts(place: Place) -> None:
@@ -291,6 +299,20 @@ def test_a_state_of_somebody_else(place: Place) -> None:
     with (
         Ledger(place.url, write=False) as ledger,
         pytest.raises(LedgerUnavailable, match="state of run 'run' is damaged"),
+    ):
+        ledger.state("run")
+
+
+@pytest.mark.usefixtures("heads")
+@pytest.mark.parametrize("change", ["content = ?", "signature = ?"])
+def test_a_history_of_somebody_else(place: Place, change: str) -> None:
+    with tampering(place) as past:
+        value: object = b"other" if "content" in change else "00" * 64
+        past(f"UPDATE histories SET {change} WHERE entry = 3", value)
+    assert "the stored history of run 'run' is damaged" in verified(place).fault
+    with (
+        Ledger(place.url, write=False) as ledger,
+        pytest.raises(LedgerUnavailable, match="history of run 'run' is damaged"),
     ):
         ledger.state("run")
 

@@ -160,6 +160,16 @@ def test_a_void_round_is_repeated_and_in_the_end_given_up() -> None:
     assert "round 1 was void 2 times" in coordinator.stopped
 
 
+def test_uploads_that_are_refused_until_the_run_ends_are_why_it_ends() -> None:
+    """Prices beyond what 64 bits can bill leave no upload small enough: it must not be a riddle."""
+    coordinator = opened(plan(Pigouvian(), limits=Limits(min_clients=3, max_attempts=1)))
+    for name in NAMES[:3]:
+        coordinator.receive(Update("run", 1, 1, name, (np.full(D, 1e300),)))
+    assert coordinator.close_round().void
+    assert coordinator.stopped.startswith("round 1 was void 1 times; at last 3 uploads were ref")
+    assert coordinator.stopped.endswith("with numbers beyond the announced limit")
+
+
 def test_clients_that_do_not_report_take_no_part() -> None:
     coordinator = Coordinator(plan(Pigouvian()), ((D,),))
     coordinator.open()

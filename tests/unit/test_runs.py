@@ -16,7 +16,7 @@ from pigou.federation.randomness import fill_with_noise
 from pigou.game import Game
 from pigou.mechanisms import Unpriced
 from pigou.privacy import PrivacyAccount, gaussian_epsilon, precision_cap
-from pigou.runs import Ready, RunRecord, Step, arms, prepare, run
+from pigou.runs import Kept, Ready, RunRecord, Step, arms, prepare, run
 from pigou.runs.history import played
 from pigou.scenario import parse, to_toml
 from pigou.terms import MICRO, Round
@@ -29,9 +29,9 @@ def conduct(client: str, name: str, options: str = "{}") -> tuple[str, str]:
     return line, f'{line}conduct = "{name}"\noptions = {options}\n'
 
 
-def with_rounds(ready: Ready, **options: Any) -> tuple[RunRecord, list[tuple[Round, bytes]]]:
-    kept: list[tuple[Round, bytes]] = []
-    return run(ready, keep=lambda settled, state: kept.append((settled, state)), **options), kept
+def with_rounds(ready: Ready, **options: Any) -> tuple[RunRecord, list[tuple[Round, bytes, bytes]]]:
+    kept: list[tuple[Round, bytes, bytes]] = []
+    return run(ready, keep=lambda *each: kept.append(each), **options), kept
 
 
 def test_selfish_clients_play_the_unpriced_equilibrium_and_the_optimum() -> None:
@@ -122,8 +122,8 @@ def test_the_error_of_shared_noise_is_that_of_the_sum() -> None:
 def test_bills_sum_to_zero_and_are_the_statements() -> None:
     record, kept = with_rounds(ready_small())
     priced = record.treatment("priced")
-    assert [settled.round for settled, _ in kept] == [1, 2, 3, 4]
-    for settled, _ in kept:
+    assert [settled.round for settled, *_ in kept] == [1, 2, 3, 4]
+    for settled, *_ in kept:
         row = settled.round - 1
         for i, statement in enumerate(settled.statements):
             assert statement.client == record.clients[i]
@@ -160,7 +160,7 @@ def test_the_same_seed_is_the_same_run_to_the_byte() -> None:
     assert same(one, other)
     assert first == second
     third = with_rounds(prepare(small(("seed = 3", "seed = 4"))))[1]
-    assert [settled.statements for settled, _ in third] != [s.statements for s, _ in first]
+    assert [settled.statements for settled, *_ in third] != [s.statements for s, *_ in first]
 
 
 def test_treatments_do_not_disturb_each_other() -> None:
@@ -179,15 +179,31 @@ def test_a_run_goes_on_from_any_round_to_the_bit() -> None:
     )
     record, kept = with_rounds(ready)
     assert any("void" in note for note in record.treatment("priced").notes)
-    for settled, state in kept:
-        again, rest = with_rounds(ready, state=state)
+    for k, (settled, state, _) in enumerate(kept):
+        parts = tuple(new for _, _, new in kept[: k + 1])
+        again, rest = with_rounds(ready, kept=Kept(state, parts))
         assert same(again, record)
-        assert [s.round for s, _ in rest] == list(range(settled.round + 1, 5))
+        assert [s.round for s, _, _ in rest] == list(range(settled.round + 1, 5))
         assert rest == kept[settled.round :]
+        with pytest.raises(PigouError, match="history must hold"):
+            run(ready, kept=Kept(state, parts[1:]))
+    _, state, new = kept[0]
     with pytest.raises(PigouError, match="must be as when the run began"):
-        run(ready, only=["priced"], state=kept[0][1])
-    with pytest.raises(PigouError, match="must be readable"):
-        run(ready, state=b"nothing")
+        run(ready, only=["priced"], kept=Kept(state, (new,)))
+    others = with_rounds(ready, only=["priced"])[1][0][2]  # posted by a run of fewer treatments
+    with pytest.raises(PigouError, match="history must hold"):
+        run(ready, kept=Kept(state, (others,)))
+    for broken in (Kept(b"nothing", (new,)), Kept(state, (b"nothing",))):
+        with pytest.raises(PigouError, match="must be readable"):
+            run(ready, kept=broken)
+
+
+def test_what_is_kept_does_not_grow_with_the_rounds() -> None:
+    """A run of T rounds writes O(T), not O(T^2): the record so far is kept once."""
+    _, kept = with_rounds(ready_small(("rounds = 4", "rounds = 40")))
+    states, news = [len(state) for _, state, _ in kept], [len(new) for _, _, new in kept]
+    assert max(states) < 1.1 * min(states)
+    assert max(news) < 1.1 * min(news)
 
 
 def test_nothing_is_told_before_it_is_kept() -> None:
@@ -197,14 +213,14 @@ def test_nothing_is_told_before_it_is_kept() -> None:
         if step.treatment == "priced":
             order.append(("told", step.round))
 
-    run(ready_small(), watch=watch, keep=lambda settled, _: order.append(("kept", settled.round)))
+    run(ready_small(), watch=watch, keep=lambda settled, *_: order.append(("kept", settled.round)))
     assert order == [(what, t) for t in range(1, 5) for what in ("kept", "told")]
 
 
 def test_a_book_that_refuses_ends_the_run() -> None:
     told: list[int] = []
 
-    def keep(settled: Round, _: bytes) -> None:
+    def keep(settled: Round, *_: bytes) -> None:
         if settled.round == 3:
             raise PigouError("the book is full")
 
@@ -225,7 +241,7 @@ def test_what_is_resolved_runs_the_same() -> None:
     assert to_toml(again.scenario) == to_toml(ready.scenario)
     assert again.run == ready.run
     first, second = with_rounds(ready)[1], with_rounds(again)[1]
-    assert [settled for settled, _ in first] == [settled for settled, _ in second]
+    assert [settled for settled, *_ in first] == [settled for settled, *_ in second]
     found = run(ready)
     assert found.calibration is not None
     assert (found.linear, found.quadratic) == (

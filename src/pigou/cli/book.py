@@ -12,6 +12,8 @@ from pigou.cli.files import made, writing
 from pigou.errors import PigouError
 from pigou.ledger import Ledger
 from pigou.ledger.documents import write_statement
+from pigou.ledger.store import sqlite_url
+from pigou.runs import Kept
 from pigou.terms import Posted, Round
 
 STATEMENTS = "statements"
@@ -26,13 +28,13 @@ class Book:
         self._folders = dict(zip(clients, _folders(clients, folder / STATEMENTS), strict=True))
         self.last: int | None = None  # the last round in the ledger
 
-    def keep(self, settled: Round, state: bytes) -> None:
+    def keep(self, settled: Round, state: bytes, new: bytes) -> None:
         """Post a round; only what is in the ledger is released."""
-        posted = self._ledger.post(settled, state)
+        posted = self._ledger.post(settled, state, new)
         self.last = settled.round
         self._release(posted)
 
-    def state(self) -> bytes:
+    def kept(self) -> Kept:
         """What the run goes on from; the statements up to there are released again."""
         kept = self._ledger.state(self._run)
         if kept is None:
@@ -45,7 +47,7 @@ class Book:
             if posted is not None:
                 self._release(posted)
         self.last = kept.round
-        return kept.content
+        return Kept(kept.content, kept.history)
 
     def _release(self, posted: Posted) -> None:
         for signed in posted.statements:
@@ -69,7 +71,7 @@ def open_book(
 
     The folder is made only if the ledger can be had.
     """
-    where = url or f"sqlite:///{folder / 'ledger.db'}"
+    where = url or sqlite_url(folder / "ledger.db")
     if resume:
         Ledger(where, write=False).close()  # an error where there is none
     elif url is None:

@@ -98,9 +98,12 @@ def run(
     folder = out or (free(usual) if resume is None else usual)
     if priced:
         from pigou.cli.book import open_book
+        from pigou.ledger.store import without_secrets
 
+        where = None if ledger is None else without_secrets(ledger)
         chosen = None if plays == "local" else plays
-        again = {**bookings, "--resume": ready.run, "--out": folder, "--engine": chosen}
+        again = {"--ledger": where, "--key": key, "--resume": ready.run, "--out": folder}
+        again["--engine"] = chosen
         place = (ready.run, ready.scenario.clients, folder, ledger, key)
         with (
             open_book(*place, resume=resume is not None) as book,
@@ -132,11 +135,11 @@ def _trained(
     """The run itself, with a bar on the terminal; it begins with its scenario in its folder."""
     from pigou import runs
 
-    state = book.state() if book is not None and resume else None
+    kept = book.kept() if book is not None and resume else None
     written(made(folder) / SCENARIO, to_toml(ready.scenario))
     keep = None if book is None else book.keep
     with watching() as watch:
-        return runs.run(ready, only, watch, keep, state, engine)
+        return runs.run(ready, only, watch, keep, kept, engine)
 
 
 def _leave(record: "RunRecord", folder: Path) -> None:

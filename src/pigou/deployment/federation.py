@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pigou.ledger import Ledger
+from pigou.ledger.store import sqlite_url
 from pigou.scenario import Scenario, load
 
 
@@ -30,7 +31,7 @@ class Federation:
     @contextmanager
     def book(self, url: str = "") -> Iterator[Ledger | None]:
         """The ledger at this place; otherwise the server's own, which simulations do not have."""
-        place = url or (f"sqlite:///{self.folder / 'ledger.db'}" if self.folder else "")
+        place = url or (sqlite_url(self.folder / "ledger.db") if self.folder else "")
         if not place:
             yield None
             return

@@ -4,6 +4,7 @@ open -> reports -> rounds 1 .. T (collect, validate, aggregate, deviations, stat
 closed. It holds a Setting and what clients chose to report, never a client's type.
 """
 
+from collections import Counter
 from enum import Enum
 from typing import Self
 
@@ -150,7 +151,7 @@ class Coordinator:
         elif self._attempt < self.plan.limits.max_attempts:
             self._start(self._round, self._attempt + 1)
         else:
-            self.close(f"round {self._round} was void {self._attempt} times")
+            self.close(f"round {self._round} was void {self._attempt} times{_why(closed)}")
         return closed
 
     def close(self, why: str = "") -> None:
@@ -221,3 +222,13 @@ class Coordinator:
     def _require(self, phase: Phase, call: str) -> None:
         if self.phase is not phase:
             raise OutOfPhase(call, self.phase)
+
+
+def _why(closed: ClosedRound) -> str:
+    """The commonest fault of the uploads that were refused, if there were any."""
+    reasons = [each.reason for each in closed.refusals if each.reason is not Reason.WITHDRAWN]
+    if not reasons:
+        return ""
+    reason, times = Counter(reasons).most_common(1)[0]
+    uploads = "upload was" if times == 1 else "uploads were"
+    return f"; at last {times} {uploads} refused: {reason.value}"

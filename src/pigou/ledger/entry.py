@@ -178,8 +178,12 @@ def head_message(head: SignedHead) -> bytes:
     return canonical_bytes({"signed": "pigou ledger head", **said})
 
 
-def state_message(ledger: str, run: str, hash_: str, content: bytes) -> bytes:
-    """What the signature of a run's state is over: it goes with one entry of one chain."""
+def state_message(
+    ledger: str, run: str, hash_: str, content: bytes, what: Literal["state", "history"] = "state"
+) -> bytes:
+    """What the signature of a run's state is over, or of a part of its history: it goes with one
+    entry of one chain."""
     place = {"ledger": ledger, "run": run, "hash": hash_}
-    state = sha256(content).hexdigest()
-    return canonical_bytes({"signed": "pigou ledger state", **place, "state": state})
+    return canonical_bytes(
+        {"signed": f"pigou ledger {what}", **place, what: sha256(content).hexdigest()}
+    )

@@ -72,9 +72,12 @@ class Ledger:
         """The key that signatures are checked with, as the ledger itself records it."""
         return keys.from_hex(self._identity.key)
 
-    def post(self, settled: Round, state: bytes | None = None) -> Posted:
+    def post(
+        self, settled: Round, state: bytes | None = None, history: bytes | None = None
+    ) -> Posted:
         """Book a round, and what to go on from, in one transaction.
 
+        The state replaces the one before, the history is added to what came with earlier rounds.
         The same round again is a no-op, also after a reversal; with other content it is refused.
         """
         entry = of_round(settled)
@@ -85,6 +88,8 @@ class Ledger:
             sealed, known = self._append(connection, entry)
             if state is not None:
                 states.keep(connection, self._identity, self._writer(), sealed, state)
+            if history is not None:
+                states.add(connection, self._identity, self._writer(), sealed, history)
         self._known = known
         return self._posted(sealed, new=True)
 
@@ -109,14 +114,19 @@ class Ledger:
         return None if there is None else self._posted(there, new=False)
 
     def state(self, run: str) -> RunState | None:
-        """What the run goes on from: the state that came with its last round."""
-        with self._store.reading() as connection, closing(states.read(connection, run)) as found:
-            row = next(found, None)
-        if row is None:
-            return None
-        if not states.is_whole(row, self._identity):
-            raise LedgerUnavailable(f"the stored state of run {run!r} is damaged")
-        return RunState(run, row.round, row.content)
+        """What the run goes on from: the state that came with its last round, and its history."""
+        with self._store.reading() as connection:
+            with closing(states.read(connection, run)) as found:
+                row = next(found, None)
+            if row is None:
+                return None
+            if not states.is_whole(row, self._identity):
+                raise LedgerUnavailable(f"the stored state of run {run!r} is damaged")
+            with closing(states.read_history(connection, run, row.entry)) as found:
+                parts = list(found)
+        if not all(states.is_whole(part, self._identity, "history") for part in parts):
+            raise LedgerUnavailable(f"the stored history of run {run!r} is damaged")
+        return RunState(run, row.round, row.content, tuple(part.content for part in parts))
 
     def head(self) -> SignedHead | None:
         """Where the book stands now; None while it is empty."""

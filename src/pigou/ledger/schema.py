@@ -1,4 +1,4 @@
-"""The tables. Six are the journal and only ever grow; balances and states are kept beside it."""
+"""The tables. Five are the journal and only grow; balances, states and histories are beside it."""
 
 from sqlalchemy import (
     BigInteger,
@@ -119,6 +119,14 @@ states = Table(
     metadata,
     Column("run", Text, primary_key=True),
     Column("entry", ForeignKey("entries.number"), nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("signature", Text, nullable=False),
+)
+
+histories = Table(
+    "histories",
+    metadata,
+    Column("entry", ForeignKey("entries.number"), primary_key=True, autoincrement=False),
     Column("content", LargeBinary, nullable=False),
     Column("signature", Text, nullable=False),
 )

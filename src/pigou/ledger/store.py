@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 
-from pigou.errors import InvalidArgument
+from pigou.errors import InvalidArgument, require
 from pigou.ledger import triggers
 from pigou.ledger.errors import LedgerRefused, LedgerUnavailable, MissingDriver, NotALedger
 from pigou.ledger.schema import metadata
@@ -27,6 +27,7 @@ RETRY = 0.01  # seconds, where SQLite leaves the waiting to us
 LOCK = 0x7069676F75  # "pigou": the advisory lock of PostgreSQL
 MAGIC = b"SQLite format 3\x00"  # how every SQLite file begins
 GUARD = "pigou: "  # how the messages of our own triggers begin
+NO_URL = (ArgumentError, ValueError, AttributeError)  # what SQLAlchemy makes of other texts
 URLS = "must be sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE"
 
 
@@ -35,7 +36,7 @@ class Store:
 
     def __init__(self, url: str) -> None:
         self.url = _parsed(url)
-        self.shown = self.url.render_as_string(hide_password=True)
+        self.shown = without_secrets(self.url)
         self.engine = _engine(self.url)
 
     @property
@@ -139,13 +140,32 @@ class Store:
         )
 
 
-def _parsed(given: str) -> URL:
+def sqlite_url(file: Path) -> str:
+    """The URL of a file, whatever signs its name has that mean something in URLs."""
+    return URL.create("sqlite", database=str(file)).render_as_string()
+
+
+def without_secrets(given: str | URL) -> str:
+    """A URL as it may be shown: no password, also where it is not one that can be read."""
     try:
         url = make_url(given)
-    except (ArgumentError, ValueError, AttributeError) as error:
-        shown = re.sub("//.*@", "//***@", str(given))
+    except NO_URL:
+        text = str(given)
+        return re.sub(":.*", ":***", text) if re.search("@|password", text) else text
+    if "@" in (url.host or ""):  # a password with an @ that is not written %40
+        return f"{url.drivername}://***"
+    hidden = {name: "hidden" for name in url.query if "password" in name.lower()}
+    return url.update_query_dict(hidden).render_as_string(hide_password=True)
+
+
+def _parsed(given: str) -> URL:
+    shown = without_secrets(given)
+    try:
+        url = make_url(given)
+    except NO_URL as error:
         raise InvalidArgument("ledger", URLS, shown) from error
-    shown = url.render_as_string(hide_password=True)
+    escaped = "@" not in (url.host or "")
+    require(escaped, "ledger", "must have %40 for an @ in the password", shown)
     if url.drivername in ("postgresql", "postgresql+psycopg"):
         return url.set(drivername="postgresql+psycopg")
     if url.drivername not in ("sqlite", "sqlite+pysqlite") or url.query or url.host:

@@ -148,13 +148,17 @@ class _Audit:
             raise _Fault(f"there are balances of no account: {sorted(kept)[:3]}")
 
     def _states(self) -> None:
-        """Each run's state is the one that was signed with an entry of that run."""
+        """Each run's state, and each part of its history, was signed with an entry of that run."""
         runs = set()
         with closing(states.read(self.connection)) as found:
             for row in found:
                 if row.run in runs or not states.is_whole(row, self.identity):
                     raise _Fault(f"the stored state of run {row.run!r} is damaged")
                 runs.add(row.run)
+        with closing(states.read_history(self.connection)) as found:
+            for row in found:
+                if not states.is_whole(row, self.identity, "history"):
+                    raise _Fault(f"the stored history of run {row.run!r} is damaged")
 
     def _database(self) -> None:
         """Its guards are there; in SQLite also: no page is damaged, and indexes fit tables."""

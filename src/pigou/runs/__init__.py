@@ -2,7 +2,7 @@
 
 from pigou.runs.arms import arms, require_treatments
 from pigou.runs.attacking import attack_scene, measure_attacks
-from pigou.runs.execution import Step, execute
+from pigou.runs.execution import Kept, Step, execute
 from pigou.runs.folder import read, write
 from pigou.runs.preparing import Ready, prepare
 from pigou.runs.record import TREATMENTS, RunRecord, TreatmentRecord
@@ -10,6 +10,7 @@ from pigou.runs.recording import run
 
 __all__ = [
     "TREATMENTS",
+    "Kept",
     "Ready",
     "RunRecord",
     "Step",

@@ -23,7 +23,7 @@ from pigou.solve import equilibrium, optimum
 from pigou.terms import MICRO, Round, Terms
 
 Bytes = NDArray[np.uint8]
-Keep = Callable[[Round, bytes], None]
+Keep = Callable[[Round, bytes, bytes], None]  # the state after the round, and what is new
 PRICED: Final = "priced"  # the treatment whose bills are owed; the others are what-ifs
 
 
@@ -43,13 +43,22 @@ class Step:
 Watch = Callable[[Step], None]
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What ``keep`` was given: the last state, and what was new with each round up to there."""
+
+    state: bytes
+    history: tuple[bytes, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """All that it takes to go on: each treatment's state, its record so far, and its opening."""
+    """All that it takes to go on but the record so far, which grows with the run and is kept apart:
+    each treatment's state and opening, and how many attempts its record holds."""
 
     treatments: tuple[str, ...]
     states: tuple[Bytes, ...]
-    attempts: tuple[tuple[Seen, ...], ...]
+    attempts: tuple[int, ...]
     openings: tuple[Opening, ...]
 
 
@@ -61,17 +70,17 @@ def execute(
     chosen: Sequence[Arm],
     watch: Watch | None = None,
     keep: Keep | None = None,
-    state: bytes | None = None,
+    kept: Kept | None = None,
     engine: EngineName = "local",
 ) -> tuple[TreatmentRecord, ...]:
-    """Run these treatments to their ends, or on from a state that ``keep`` was given.
+    """Run these treatments to their ends, or on from what ``keep`` was given.
 
-    ``keep`` gets each settled round of the priced treatment, and the state to go on from, before
-    anybody is told of the round.
+    ``keep`` gets each settled round of the priced treatment, the state to go on from, and what its
+    last call did not have of the record, before anybody is told of the round.
     """
     under_way = _UnderWay(ready, tuple(chosen), watch, keep)
-    if state is not None:
-        under_way.resume(state)
+    if kept is not None:
+        under_way.resume(kept)
     anew = [arm.replica for arm in chosen]
     started: Sequence[Replica | Running] = under_way.running or anew
     return with_engine(engine, ready.task, started, under_way.run)
@@ -88,6 +97,7 @@ class _UnderWay:
     running: list[Running] = field(default_factory=list)
     openings: list[Opening] = field(default_factory=list)
     attempts: list[list[Seen]] = field(default_factory=list)
+    told: list[int] = field(default_factory=list)  # how many attempts ``keep`` was given
 
     def run(self, engine: Engine) -> tuple[TreatmentRecord, ...]:
         """Begin, or go on, and run every treatment to its end."""
@@ -103,7 +113,7 @@ class _UnderWay:
     def _begin(self, engine: Engine) -> None:
         """Open every treatment, and keep the report transfers of the priced one."""
         self.running = [engine.begin(self.ready.task, arm.replica) for arm in self.arms]
-        self.attempts = [[] for _ in self.arms]
+        self.attempts, self.told = [[] for _ in self.arms], [0 for _ in self.arms]
         pairs = zip(self.arms, self.running, strict=True)
         self.openings = [_opening(arm, run.coordinator) for arm, run in pairs]
         for arm, run in zip(self.arms, self.running, strict=True):
@@ -111,16 +121,22 @@ class _UnderWay:
             if arm.name == PRICED and terms is not None:
                 self._keep(bills.transfers(arm.replica.plan, terms, here))
 
-    def resume(self, state: bytes) -> None:
+    def resume(self, kept: Kept) -> None:
         """Go on from what was kept with a round."""
-        kept: Progress = CODEC.decode(state)
+        last: Progress = CODEC.decode(kept.state)
         names = tuple(arm.name for arm in self.arms)
-        same = kept.treatments == names
-        require(same, "only", f"must be as when the run began: {', '.join(kept.treatments)}", names)
-        pairs = zip(self.arms, kept.states, strict=True)
+        same = last.treatments == names
+        require(same, "only", f"must be as when the run began: {', '.join(last.treatments)}", names)
+        pairs = zip(self.arms, last.states, strict=True)
         self.running = [resumed(arm.replica, plain.tobytes()) for arm, plain in pairs]
-        self.attempts = [list(each) for each in kept.attempts]
-        self.openings = list(kept.openings)
+        self.attempts = [[] for _ in self.arms]
+        for part in map(CODEC.decode, kept.history):
+            for name, attempts in zip(names, self.attempts, strict=True):
+                attempts.extend(part.get(name, ()))
+        self.told = [len(attempts) for attempts in self.attempts]
+        whole = tuple(self.told) == last.attempts
+        require(whole, "history", f"must hold {last.attempts} attempts", tuple(self.told))
+        self.openings = list(last.openings)
 
     def _passed(self, passed: Passed) -> None:
         """Record, keep, and only then tell."""
@@ -142,10 +158,13 @@ class _UnderWay:
         progress = Progress(
             treatments=tuple(arm.name for arm in self.arms),
             states=tuple(states),
-            attempts=tuple(map(tuple, self.attempts)),
+            attempts=tuple(len(attempts) for attempts in self.attempts),
             openings=tuple(self.openings),
         )
-        self.keep(settled, CODEC.encode(progress))
+        parts = zip(progress.treatments, self.attempts, self.told, strict=True)
+        new = {name: tuple(attempts[known:]) for name, attempts, known in parts}
+        self.keep(settled, CODEC.encode(progress), CODEC.encode(new))
+        self.told = list(progress.attempts)
 
 
 def _opening(arm: Arm, coordinator: Coordinator) -> Opening:

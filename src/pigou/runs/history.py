@@ -68,7 +68,8 @@ def seen(game: Game, passed: Passed, cap: float, before: Sequence[Seen]) -> Seen
     flags = [Flag.UNKNOWN] * game.setting.n if judgement is None else judgement.audit.flags
     estimate = None if judgement is None else judgement.error
     away = _used_up(plays, cap, before)
-    budget = f"{away} stay away: their privacy budget is used up" if away else ""
+    who = "1 client stays away: its" if away == 1 else f"{away} clients stay away: their"
+    budget = f"{who} privacy budget is used up" if away else ""
     return Seen(
         round=passed.announcement.round,
         void=closed.void,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pigou.federation.calibration import Calibration
 from pigou.runs.arms import arms
 from pigou.runs.engines import EngineName
-from pigou.runs.execution import Keep, Watch, execute
+from pigou.runs.execution import Keep, Kept, Watch, execute
 from pigou.runs.preparing import Ready
 from pigou.runs.record import CalibrationRecord, HeterogeneityRecord, RunRecord
 from pigou.scenario import to_plain
@@ -16,12 +16,12 @@ def run(
     only: Sequence[str] = (),
     watch: Watch | None = None,
     keep: Keep | None = None,
-    state: bytes | None = None,
+    kept: Kept | None = None,
     engine: EngineName = "local",
 ) -> RunRecord:
-    """Execute a prepared run; ``only`` leaves treatments out, ``state`` goes on with a run."""
+    """Execute a prepared run; ``only`` leaves treatments out, ``kept`` goes on with a run."""
     chosen = arms(ready, only)
-    treatments = execute(ready, chosen, watch, keep, state, engine)
+    treatments = execute(ready, chosen, watch, keep, kept, engine)
     scenario, fitted, measured = ready.scenario, ready.calibration, ready.heterogeneity
     loss = ready.setting.loss
     return RunRecord(
