@@ -161,3 +161,22 @@ def test_arrays_may_not_leave_by_other_functions_either(town: Town) -> None:
     assert reply.has_error()
     assert "only through noise_mod" in (reply.error.reason or "")
     assert issubclass(NoiseMissing, PigouError)
+
+
+def test_an_app_that_trains_in_place_is_clipped_all_the_same(town: Town) -> None:
+    """It leaves its own model in the message, where the one that it was given should be."""
+
+    def in_place(message: Message, context: Context) -> Message:
+        given, reply = message.content.array_records["arrays"], honest(message, context)
+        for name, array in list(given.items()):
+            given[name] = Array(np.asarray(array.numpy() + 100))
+        reply.content["arrays"] = given
+        return reply
+
+    town.hospitals[1].settings["clip"] = 1.0
+    _, _, sent = run_with(town, town.hospitals[1].node(in_place))
+    (arrays,) = (content.array_records["arrays"] for content in sent if content.array_records)
+    away = arrays["kernel"].numpy() - model()["kernel"].numpy()
+    sigma = town.hospitals[1].book.releases[0].sigma
+    assert np.linalg.norm(away) < 1.0 + 2 * sigma * np.sqrt(away.size)
+    np.testing.assert_array_equal(arrays["steps"].numpy(), [7, 9])

@@ -115,6 +115,7 @@ def test_a_message_that_comes_twice_gets_the_same_play_and_counts_each_release(
     town.strategy(mechanism=Pigouvian(rounds=1)).start(where, model())
     train = [m for m in where.sent if m.metadata.message_type == "train"]
     (town.hospitals[0].folder / "book.json").unlink()  # as before the round
+    where.nodes[100].state.clear()
     mine = next(m for m in train if m.metadata.dst_node_id == 100)
     for _ in range(2):
         (reply,) = where.send_and_receive([mine])
@@ -129,12 +130,12 @@ def test_the_file_is_the_truth_and_a_damaged_one_is_refused(town: Town) -> None:
     path = town.folder / "book.json"
     context = Context(1, 1, {}, RecordDict(), {})
     shelf = Shelf("St. Anna", path, context, codec())
-    book = Book(client="St. Anna").released(Release("r", 1, 1, 0.5, "d"))
+    book = Book(client="St. Anna").released(once := Release("r", 1, 1, 0.5, "d", 2.0))
     shelf.put(book)
     context.state.clear()
     again = shelf.take()
     assert again.releases == book.releases
-    assert again.released(Release("r", 1, 1, 0.5, "d")).releases == book.releases
+    assert again.released(once).releases == book.releases
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(ValueError, match="readable"):
         shelf.take()

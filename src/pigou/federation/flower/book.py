@@ -7,6 +7,8 @@ once per upload, and a round that is asked for again gets the play that was chos
 
 import os
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Self
@@ -35,6 +37,7 @@ class Release:
     attempt: int
     sigma: float
     upload: str  # digest
+    clip: float  # that held then
 
 
 @dataclass(frozen=True)
@@ -93,13 +96,16 @@ class Book:
 
     def account(self, clip: float, adjacency: Adjacency = "zero-out") -> PrivacyAccount:
         """What all releases reveal together, of whatever run."""
-        return PrivacyAccount(clip, adjacency, tuple(each.sigma for each in self.releases))
+        return PrivacyAccount(clip, adjacency, self._noise(clip))
 
-    @property
-    def precision(self) -> float:
+    def precision(self, clip: float) -> float:
         """sum 1 / sigma^2 over the releases (section 8)."""
         with np.errstate(divide="ignore"):
-            return float((1.0 / np.square([each.sigma for each in self.releases])).sum())
+            return float((1.0 / np.square(self._noise(clip))).sum())
+
+    def _noise(self, clip: float) -> tuple[float, ...]:
+        """What each release would carry at this clip: S / sigma alone counts (section 8)."""
+        return tuple(each.sigma * (clip / each.clip) for each in self.releases)
 
     def under(self, contract: Announcement) -> Self:
         """The book under what is announced now; another run starts afresh, but for the account."""
@@ -148,6 +154,13 @@ class Shelf:
         self._client, self._path, self._context, self._codec = client, path, context, codec
         self._name = f"{STATE} {name}"
 
+    def change(self, edit: Callable[[Book], Book]) -> Book:
+        """Edit the book as it stands now; whoever else has it open waits."""
+        with _alone(self._path):
+            book = edit(self.take())
+            self.put(book)
+        return book
+
     def take(self) -> Book:
         """The book as it stands; a new one where there is none."""
         content = self._content()
@@ -168,12 +181,35 @@ class Shelf:
             try:
                 return self._path.read_bytes()
             except FileNotFoundError:
+                if self._name in self._context.state.config_records:
+                    told = f"book {self._path} is gone: put it back, it knows what was released"
+                    raise PigouError(told) from None
                 return None
             except OSError as error:
                 raise PigouError(f"book {self._path} cannot be read: {error.strerror}") from error
         kept = self._context.state.config_records.get(self._name)
         held = None if kept is None else kept.get("book")
         return held if isinstance(held, bytes) else None
+
+
+@contextmanager
+def _alone(path: Path | None) -> Iterator[None]:
+    """Nobody else changes books in this folder meanwhile, in whatever process."""
+    if path is None:
+        yield
+        return
+    import fcntl  # only real nodes need it, and those do not run on Windows
+
+    try:
+        folder = os.open(path.parent, os.O_RDONLY)
+    except OSError as error:
+        raise PigouError(f"book {path} cannot be written: {error.strerror}") from error
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+        os.fsync(folder)  # or a power cut might bring the old file back
+    finally:
+        os.close(folder)
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -21,6 +21,7 @@ from pigou.federation.flower.records import (
     trained_names,
     upload_digest,
     views,
+    with_arrays,
 )
 
 QUERY: Final = "pigou"
@@ -39,7 +40,8 @@ class PigouClient(ClientApp):
         self._app = app
 
     def __call__(self, message: Message, context: Context) -> Message:
-        arrays = dict(message.content.array_records) if message.has_content() else {}
+        records = message.content.array_records if message.has_content() else {}
+        arrays = {name: with_arrays(record, {}) for name, record in records.items()}
         reply = self._app(message, context)
         if reply.has_content() and reply.content.array_records:
             _require_sealed(reply.content, arrays)
@@ -89,8 +91,7 @@ def _answering(who: Who) -> ClientAppCallable:
         shelf = profile.kept(context)
         told = hear(message.content, profile)
         said = told.announcement
-        book = heard(shelf.take(), told, profile)
-        shelf.put(book)
+        book = shelf.change(lambda book: heard(book, told, profile))
         cohort = profile.cohort(said, book)
         reports = cohort.reports(said) if said.round == 0 else []
         own = next((each for each in reports if each.client == profile.name), None)

@@ -42,17 +42,19 @@ class Exchange:
     key: Ed25519PrivateKey | None
     owed: dict[str, list[Signed]] = field(default_factory=dict)  # statements not yet delivered
     clients: dict[int, str] = field(default_factory=dict)  # of the nodes that are there
+    known: dict[int, str] = field(default_factory=dict)  # of all that have been there
 
     def look(self, grid: Grid) -> list[int]:
         """The nodes of members that are there now."""
         nodes = list(grid.get_nodes())
         found = {node.node_id: self.members.client_of(node) for node in nodes}
         self.clients = {node: client for node, client in found.items() if client is not None}
+        self.known |= self.clients
         return self.members.addressed(nodes)
 
     def client_of(self, node: int) -> str | None:
-        """The client behind a node."""
-        return self.clients.get(node)
+        """The client behind a node, which may have gone since."""
+        return self.known.get(node)
 
     def owe(self, statements: Iterable[Signed]) -> None:
         """Statements that are released, to go out with the next message to their clients."""
@@ -101,20 +103,24 @@ class Exchange:
         got: dict[int, Message] = {}
         for reply in replies:
             node = asked.get(reply.metadata.reply_to_message_id)
-            if node is not None and (node not in got or got[node].has_error()):
+            if node is not None and (node not in got or not _is_of(node, got[node])):
                 got[node] = reply
         return [self._answer(node, got.get(node)) for node in asked.values()]
 
     def _answer(self, node: int, reply: Message | None) -> Answer:
         client = self.client_of(node) or ""
-        if reply is None:
+        if reply is None or not client:
             return Answer(client, None, "no reply")
         if reply.has_error():
             return Answer(client, None, (reply.error.reason or "an error")[-LONGEST:])
-        if reply.metadata.src_node_id != node:
+        if not _is_of(node, reply):
             return Answer(client, None, "the reply is another node's")
         return Answer(client, reply)
 
     def delivered(self, client: str) -> None:
         """The client has answered: it has what went with the message."""
         self.owed.pop(client, None)
+
+
+def _is_of(node: int, reply: Message) -> bool:
+    return reply.has_content() and reply.metadata.src_node_id == node

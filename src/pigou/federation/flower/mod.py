@@ -39,6 +39,10 @@ LOG: Final = logging.getLogger("pigou")
 Mod = Callable[[Message, Context, ClientAppCallable], Message]
 
 
+class BudgetSpent(PigouError):  # noqa: N818
+    """An upload that would reveal more than the client allows."""
+
+
 class NoiseMissing(PigouError):  # noqa: N818
     """An upload that does not carry the noise that it should."""
 
@@ -55,19 +59,19 @@ def mod_of(who: Who) -> Mod:
         profile = who(message, context)
         shelf = profile.kept(context)
         told = hear(message.content, profile)
-        book = _chosen(heard(shelf.take(), told, profile), told.announcement, profile)
-        shelf.put(book)
+        said = told.announcement
+        book = shelf.change(lambda book: _chosen(heard(book, told, profile), said, profile))
         now = book.open[-1]
-        if now.play.absent[profile.row]:
+        if now.play.absent[profile.row] or _spent(book, now, profile):
             return _withdrawn(message, profile, now)
         message.content = without_note(message.content)
+        given = with_arrays(only_arrays(message.content)[1], {})  # whatever becomes of the message
         reply = call_next(message, context)
         if reply.has_error():
             return reply
-        _, given = only_arrays(message.content)
         sealed = _upload(given, reply.content, profile, now)
         upload = upload_digest(views(sealed, trained_names(given)))
-        shelf.put(_sent(book, now, upload, profile))
+        shelf.change(lambda book: _sent(book, now, upload, profile))
         content = {**reply.content, only_arrays(reply.content)[0]: sealed}
         return Message(
             RecordDict({**content, PIGOU: _seal(profile, now, upload)}), reply_to=message
@@ -81,36 +85,62 @@ def _chosen(book: Book, said: Announcement, profile: Profile) -> Book:
     billed = book.bill_of(said.run, said.round) is not None
     require(not billed, "round", "must not be one that is billed already", said.round)
     require(said.terms is not None, "announcement", "must carry terms", None)
+    inside = type(said.round) is int and 1 <= said.round <= said.rounds
+    require(inside, "round", f"must be one of the contract's {said.rounds}", said.round)
     now = book.opened((said.round, said.attempt))
     if now is None:
         now = Open(said, profile.cohort(said, book).decide(said))
     return book.played(now)
 
 
+def _spent(book: Book, now: Open, profile: Profile) -> bool:
+    """Whether one more upload of this play would go beyond the cap: each one is new noise."""
+    return bool(profile.cohort(now.announcement, book).exhausted(now.play)[profile.row])
+
+
 def _sent(book: Book, now: Open, upload: str, profile: Profile) -> Book:
+    """The book, as it is by now, with one more upload."""
     said, row = now.announcement, profile.row
-    book = book.played(replace(now, sent=(*now.sent, upload)))
+    if _spent(book, now, profile):
+        raise BudgetSpent("the upload would reveal more than the cap allows: it is not sent")
+    if book.contract is not None and book.contract.run == said.run:
+        latest = book.opened(now.key) or now
+        book = book.played(replace(latest, sent=(*latest.sent, upload)))
     if now.play.copies[row]:
         return book
-    sigma = float(now.play.sigma[row])
-    return book.released(Release(said.run, said.round, said.attempt, sigma, upload))
+    release = Release(
+        run=said.run,
+        round=said.round,
+        attempt=said.attempt,
+        sigma=float(now.play.sigma[row]),
+        upload=upload,
+        clip=profile.clip,
+    )
+    return book.released(release)
 
 
 def _upload(given: ArrayRecord, content: RecordDict, profile: Profile, now: Open) -> ArrayRecord:
-    """The model with clipped update and noise; arrays that are not trained as they came."""
+    """The model with clipped update and noise; arrays that are not trained as they came.
+
+    Rounded once, after the noise: rounding before it could make an update longer than the clip.
+    """
     names, row, play = trained_names(given), profile.row, now.play
     start = views(given, names)
-    clean = start if play.copies[row] else _clipped(start, given, content, profile.clip)
+    steps = _nothing(start) if play.copies[row] else _clipped(start, given, content, profile.clip)
+    pairs = zip(start, steps, strict=True)
+    clean = tuple(np.asarray(part.astype(np.float64) + step) for part, step in pairs)
     sigma, said = float(play.sigma[row]), now.announcement
     normals = profile.noise(int(play.noise_of[row]), said.round, said.attempt)
-    noisy = add_noise(clean, sigma, normals)
-    sealed = with_arrays(given, {n: Array(part) for n, part in zip(names, noisy, strict=True)})
+    noisy = zip(names, start, add_noise(clean, sigma, normals), strict=True)
+    with np.errstate(over="ignore"):  # infinities do not pass for noise
+        rounded = {name: Array(part.astype(old.dtype)) for name, old, part in noisy}
+    sealed = with_arrays(given, rounded)
     require_noise(clean, views(sealed, names), sigma)
     return sealed
 
 
 def _clipped(start: Model, given: ArrayRecord, content: RecordDict, norm: float) -> Model:
-    """w + clip(w_i - w), of what the app's function has trained."""
+    """clip(w_i - w), of what the app's function has trained."""
     _, record = only_arrays(content)
     same = list(record) == list(given)
     require(same, "arrays", f"must have the names {list(given)}", Shown(list(record)))
@@ -122,27 +152,32 @@ def _clipped(start: Model, given: ArrayRecord, content: RecordDict, norm: float)
         require(fits, name, expected, Shown(f"{mine.dtype} of shape {mine.shape}"))
         trained.append(mine.astype(part.dtype, copy=False))
     pairs = zip(trained, start, strict=True)
-    update = clip([np.asarray(mine - part) for mine, part in pairs], norm)
-    return tuple(np.asarray(part + step) for part, step in zip(start, update, strict=True))
+    return clip([np.asarray(mine - part) for mine, part in pairs], norm)
+
+
+def _nothing(start: Model) -> Model:
+    return tuple(np.zeros_like(part) for part in start)
 
 
 def require_noise(clean: Model, output: Model, sigma: float) -> None:
     """sum (output - clean)^2 / sigma^2 is chi-square with d degrees of freedom, or nothing leaves.
 
-    Without noise the two must be the same.
+    Without noise the two must be the same, as far as the output's numbers can say.
     """
-    size, square = 0, 0.0
-    for before, after in zip(clean, output, strict=True):
-        away = (after.astype(np.float64) - before.astype(np.float64)).reshape(-1)
-        size, square = size + away.size, square + float(away @ away)
     if sigma == 0.0:
         LOG.warning("this upload carries no noise: the client chose none")
-        unchanged = square == 0.0
-        if not unchanged:
+        pairs = zip(clean, output, strict=True)
+        with np.errstate(over="ignore"):
+            same = all(np.array_equal(b.astype(a.dtype), a) for b, a in pairs)
+        if not same:
             raise NoiseMissing("the upload is not what was trained and clipped")
         return
+    size, found = 0, 0.0
+    for before, after in zip(clean, output, strict=True):
+        with np.errstate(over="ignore"):  # what is infinite is not the noise that was meant
+            away = (after.astype(np.float64) - before.astype(np.float64)).reshape(-1) / sigma
+            size, found = size + away.size, found + float(away @ away)
     low, high = (2.0 * f(0.5 * size, 0.5 * UNLIKELY) for f in (gammaincinv, gammainccinv))
-    found = square / sigma**2
     if not low <= found <= high:
         seen = np.sqrt(found / size)
         raise NoiseMissing(

@@ -14,7 +14,7 @@ from flwr.serverapp.strategy import FedAvg
 from pigou.errors import PigouError, require
 from pigou.federation import bills
 from pigou.federation.coordinator import Coordinator, Phase
-from pigou.federation.flower import signing, state, uploads
+from pigou.federation.flower import metrics, signing, state, uploads
 from pigou.federation.flower.exchange import Answer, Exchange
 from pigou.federation.flower.keeping import Closing, Ledger, Watch
 from pigou.federation.flower.members import Members
@@ -106,10 +106,11 @@ class Pricing:
     def collect(self, replies: Iterable[Message], key: str) -> tuple[ClosedRound, list[Message]]:
         """Close the round with what came back; what of it is to be aggregated, by client."""
         found = self._read(self._exchange.answers(self._letters, replies))
-        usual = uploads.usual(list(found.values()))
+        real = (each for each in found.values() if each.update.arrays is not None)
+        usual = metrics.usual(each.layout for each in real)
         for client, upload in found.items():
             if upload.update.arrays is not None and upload.layout != usual:
-                told = "its metrics are not like the others'"
+                told = "its records or metrics are not named like the others'"
                 self.coordinator.refuse(client, Reason.NOT_ARRAYS, told)
             else:
                 self.coordinator.receive(upload.update)

@@ -77,7 +77,7 @@ class Profile:
             members=members,
             alpha=np.array([alpha for _, alpha in self.group]),
             conduct=book.conduct or self.conduct,
-            precision=np.full(size, self.spent + book.precision),
+            precision=np.full(size, self.spent + book.precision(self.clip)),
             cap=np.full(size, self.cap),
             seed=self.seed,
         )

@@ -27,6 +27,10 @@ PIGOU: Final = "pigou"
 QUERY: Final = "query.pigou"  # the type of pigou's own messages
 NUMPY: Final = "numpy.ndarray"  # Flower's name for the bytes that numpy.save writes
 WIDEST: Final = 8  # bytes of one number, as the intake takes them
+UNREADABLE: Final = (  # what NumPy and Python's parser raise for a header that is not one
+    *(ValueError, TypeError, OverflowError),
+    *(LookupError, RecursionError, MemoryError),
+)
 MESSAGE_CLASSES: Final = (
     *(Announcement, AuditRule, Report, Terms, AccuracyLoss, Interval),
     *(Statement, SignedStatement, SignedHead),
@@ -45,14 +49,14 @@ def view(array: Array) -> Numbers:
         version = npy.read_magic(stream)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, fortran, dtype = read(stream)
-        plain = not dtype.hasobject
-        require(plain, "array", "must hold numbers", Shown(dtype))
+        plain = not dtype.hasobject and all(type(n) is int and n >= 0 for n in shape)
+        require(plain, "array", "must hold numbers", Shown(f"{dtype} of shape {shape}"))
         size, start = math.prod(shape), stream.tell()
         flat = np.frombuffer(array.data, dtype, count=size, offset=start) if size else None
-    except (ValueError, TypeError, OverflowError) as error:
+        numbers = np.empty(0, dtype) if flat is None else flat
+        return numbers.reshape(shape, order="F" if fortran else "C")
+    except UNREADABLE as error:
         raise InvalidArgument("array", "must be readable", str(error)) from error
-    numbers = np.empty(0, dtype) if flat is None else flat
-    return numbers.reshape(shape, order="F" if fortran else "C")
 
 
 def trained_names(record: ArrayRecord) -> tuple[str, ...]:

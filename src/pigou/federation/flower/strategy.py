@@ -20,6 +20,7 @@ from pigou.federation.flower.grid import MembersOnly
 from pigou.federation.flower.inner import require_weighted
 from pigou.federation.flower.keeping import Closing, Ledger, Watch
 from pigou.federation.flower.members import Members, Registered
+from pigou.federation.flower.metrics import comparable
 from pigou.federation.flower.pricing import WAIT, Pricing
 from pigou.federation.plan import Limits, Plan
 from pigou.game import Setting
@@ -193,8 +194,9 @@ class PricedStrategy(Strategy):
     def aggregate_evaluate(
         self, server_round: int, replies: Iterable[Message]
     ) -> MetricRecord | None:
-        """As the inner strategy."""
-        return self.inner.aggregate_evaluate(server_round, replies)
+        """As the inner strategy, of the replies that can be averaged."""
+        usable = comparable(replies, self.inner.weighted_by_key)
+        return self.inner.aggregate_evaluate(server_round, usable)
 
     @property
     def _now(self) -> int:

@@ -1,6 +1,5 @@
 """What a client's reply holds, checked as far as it must be before the coordinator sees it."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from pigou.federation.flower import signing
 from pigou.federation.flower.exchange import Answer
 from pigou.federation.flower.inner import weighted
 from pigou.federation.flower.members import Members
+from pigou.federation.flower.metrics import NONE, Layout, layout
 from pigou.federation.flower.records import (
     Model,
     field,
@@ -23,8 +23,6 @@ from pigou.federation.flower.records import (
 )
 from pigou.federation.intake import Objection, Reason
 from pigou.federation.protocol import Update
-
-Layout = tuple[str, tuple[tuple[str, int], ...]]  # of metrics: names, and how many numbers each
 
 
 class Unusable(PigouError):  # noqa: N818
@@ -59,21 +57,15 @@ def read(answer: Answer, members: Members, run: str, names: Sequence[str]) -> Up
         raise Unusable((Reason.NOT_SIGNED, str(error))) from error
     if not upload:
         withdrawal = Update(run, round_, attempt, answer.client, None, why)
-        return Upload(withdrawal, answer.reply, ("", ()))
+        return Upload(withdrawal, answer.reply, NONE)
     try:
         arrays = _arrays(content, names)
-        layout = _layout(content)
+        found = layout(content)
     except PigouError as error:
         raise Unusable((Reason.NOT_ARRAYS, str(error))) from error
     if not _digest_fits(arrays, upload):
         raise Unusable((Reason.NOT_SIGNED, "its arrays are not the ones that were signed"))
-    return Upload(Update(run, round_, attempt, answer.client, arrays), answer.reply, layout)
-
-
-def usual(uploads: Sequence[Upload]) -> Layout:
-    """The metrics that most uploads have; of equals, the first."""
-    layouts = Counter(each.layout for each in uploads if each.update.arrays is not None)
-    return layouts.most_common(1)[0][0] if layouts else ("", ())
+    return Upload(Update(run, round_, attempt, answer.client, arrays), answer.reply, found)
 
 
 def for_inner(
@@ -96,14 +88,6 @@ def _arrays(content: RecordDict, names: Sequence[str]) -> Model:
     missing = [name for name in names if name not in record]
     require(not missing, "arrays", f"must hold {list(names)}", Shown(list(record)))
     return views(record, names)
-
-
-def _layout(content: RecordDict) -> Layout:
-    found = list(content.metric_records.items())
-    require(len(found) == 1, "message", "must hold exactly one MetricRecord", len(found))
-    name, metrics = found[0]
-    sizes = ((k, len(v) if isinstance(v, list) else -1) for k, v in metrics.items())
-    return name, tuple(sorted(sizes))
 
 
 def _digest_fits(arrays: Model, upload: str) -> bool:
