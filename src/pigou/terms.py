@@ -223,9 +223,8 @@ def _charge(price: FloatArray, active: BoolArray, refund: RefundRule) -> FloatAr
         return np.array(price)
     n = int(np.count_nonzero(active))
     if n < 3:
-        raise TooFewClients(
-            "weights", "must be positive for 3 clients or more: zero-sum refunds", n
-        )
+        what = "must be positive for 3 clients or more with zero-sum refunds"
+        raise TooFewClients("weights", what, n)
     back = 1.0 / (n - 1) ** 3
     with np.errstate(over="ignore"):
         total = price[active].sum() / (1.0 + back - n * back)

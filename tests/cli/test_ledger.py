@@ -236,7 +236,7 @@ REFUSED = [
     (("show", "--since", "yesterday"), "--since must be a date or a time such as 2025-01-31"),
     (("show", "--until", "2025-02-30"), "--until must be a date or a time"),
     (("show", "--until", "9999-12-31"), "--until must be a date or a time"),
-    (("verify", "--head", "none.json"), "none.json cannot be read as JSON"),
+    (("verify", "--head", "none.json"), "none.json cannot be read: No such file or directory"),
     (("verify", "--key", "none.pub"), "key file none.pub cannot be read: No such file"),
 ]
 

@@ -32,7 +32,10 @@ OPTIONS = [
     ((*SOLVE, "--smoothness", "nan"), "smoothness must be a finite number > 0; received nan"),
     ((*SOLVE, "--mechanism", "magic"), "mechanism must be one of unpriced, pigouvian"),
     (("solve", "--alpha", "0.5"), "weights must be positive for"),
-    (("solve", "--alpha", "0.5,0.6"), "weights must be positive for 3 clients or more: zero-sum"),
+    (
+        ("solve", "--alpha", "0.5,0.6"),
+        "weights must be positive for 3 clients or more with zero-sum",
+    ),
     ((*SOLVE, "--weights", "0,0.5,0.5"), "weights must be positive for 3 clients or more"),
     (("solve", "--alpha", "1,1,1"), "alpha must not be 1 for every client: no finite optimum"),
     (("solve", "--alpha", "0,0,0"), "alpha must not be 0 for every client when spread is 0"),
@@ -45,6 +48,7 @@ OPTIONS = [
 ]
 
 WORDS = [
+    (("slove",), "No such command 'slove'. Did you mean 'solve'?"),
     (("solve",), "give a scenario file, or the clients' types with --alpha"),
     (("solve", "absent.toml"), "absent.toml: cannot be read: No such file or directory"),
     (("solve", "two\nlines.toml"), "two lines.toml: cannot be read: No such file or directory"),

@@ -16,7 +16,18 @@ from pigou.report import page, write
 from pigou.report.glossary import ADJACENCY, ATTACKS
 from pigou.report.glossary import CONDUCTS as EXPLAINED
 from pigou.report.glossary import MECHANISMS as MECHANISMS_EXPLAINED
-from pigou.report.words import MINUS, amount, counted, listed, money, net, number, places, span
+from pigou.report.words import (
+    MINUS,
+    amount,
+    counted,
+    listed,
+    money,
+    net,
+    number,
+    over_least,
+    places,
+    span,
+)
 from pigou.runs import RunRecord, read
 from pigou.runs import write as write_folder
 from pigou.runs.record import AttacksRecord
@@ -60,6 +71,13 @@ def test_the_outcome_is_the_records() -> None:
     charged = float(np.nansum(priced.charge))
     assert f"charged {money(charged, 'EUR')} and refunded {money(charged, 'EUR')}" in told
     assert "nothing is left over" in told
+
+
+def test_the_least_is_called_the_least() -> None:
+    assert over_least(1.0 + 1e-9) == "the least possible"
+    assert over_least(1.305) == "1.305 times the least possible"
+    assert over_least(0.988) == "0.988 times the least that honest clients can reach"
+    assert "the least possible with prices" in sections(record_of("hospitals"))["outcome"]
 
 
 def test_every_bill_stands_in_its_table() -> None:

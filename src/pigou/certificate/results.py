@@ -104,7 +104,8 @@ class Certificate:
         lines = [f"FAILS: {deviation}." for deviation in dict.fromkeys(paying)]
         if not lines:
             how = "in noise" if self.report is None else "in report and noise"
-            share = f"{100.0 * max(self.max_gain, 0.0):.1e} % of its own cost"
+            gain = f"{100.0 * self.max_gain:.1e} % of its own cost"
+            share = gain if self.max_gain > 0.0 else "none"
             lines = [f"Nobody gains by deviating {how} (largest gain found: {share})."]
         if not self.second_order:
             at, least = int(self.curvature.argmin()), float(self.curvature.min())
@@ -120,9 +121,10 @@ class Certificate:
         return [f"Budget: promised {self.budget.promise}: {verdict}. {residual}."]
 
     def _efficiency(self) -> list[str]:
+        ratio = f"{self.ratio_to_optimum:.6g}"
         return [
-            f"Social cost {self.social_cost:.6g}: {self.ratio_to_optimum:.6g} times the optimum "
-            "for these weights,",
+            f"Social cost {self.social_cost:.6g}: {'' if ratio == '1' else f'{ratio} times '}"
+            "the optimum for these weights,",
             f"{self.ratio_to_best_weights:.6g} times the best found over all weights "
             f"({self.best_active} uploading; an upper bound on the optimum).",
             f"Better off than without prices: {100 * self.better_off:.3g} % of the clients.",

@@ -1,6 +1,7 @@
 """The program ``pigou``: its commands, and how it refuses bad input."""
 
 import logging
+import re
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -73,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = command.main(args=arguments, prog_name="pigou", standalone_mode=False)
     except USAGE_ERROR as error:
-        return _refuse(cast(typer.BadParameter, error).format_message())
+        return _refuse(_once(cast(typer.BadParameter, error).format_message()))
     except PigouError as error:
         return _refuse(str(error))
     except MemoryError:
@@ -81,6 +82,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
     return status if isinstance(status, int) else 0
+
+
+def _once(message: str) -> str:
+    """The message with one suggestion where typer adds its own to click's."""
+    return re.sub(r"(Did you mean [^?]*\?)(?: \1)+", r"\1", message)
 
 
 def _refuse(message: str) -> int:

@@ -50,10 +50,12 @@ def _row(each: "TreatmentRecord", record: "RunRecord") -> list[str]:
 
 
 def _largest_bill(each: "TreatmentRecord", record: "RunRecord") -> str:
+    from pigou.report.reading import called  # which brings plotly
+
     most = int(each.total.argmax())
     if each.total[most] <= 0:
         return "none"
-    return f"{short(each.total[most])} {record.currency} ({record.clients[most]})"
+    return f"{short(each.total[most])} {record.currency} ({called(record.clients[most])})"
 
 
 def _number(value: float) -> str:
@@ -66,6 +68,8 @@ def _span(values: "FloatArray") -> str:
 
 
 def _notes(record: "RunRecord") -> list[str]:
+    from pigou.report.words import over_least
+
     notes = [
         "Accuracy on test samples and training loss: after the last round. Social cost: of the",
         "noise of the last round to everybody, in lost accuracy and lost privacy, before money.",
@@ -73,7 +77,7 @@ def _notes(record: "RunRecord") -> list[str]:
         f"delta = {record.delta:g}. The less, the more private.",
     ]
     told = [
-        f"{LABELS[each.name]} that is {short(each.ratio[-1])} times the least possible."
+        f"{LABELS[each.name]} that is {over_least(float(each.ratio[-1]))}."
         for each in record.treatments
         if each.name in LABELS and each.rounds
     ]

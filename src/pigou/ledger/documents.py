@@ -69,7 +69,9 @@ def read_arrays(path: Path) -> list[NDArray[Any]]:
 def _read(path: Path) -> Mapping[str, Any]:
     try:
         plain = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise UnreadableDocument(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
         raise UnreadableDocument(f"{path} cannot be read as JSON: {error}") from error
     if not isinstance(plain, dict):
         raise UnreadableDocument(f"{path} must hold a JSON object")

@@ -74,7 +74,7 @@ def require_enough(setting: Setting, refund: RefundRule) -> None:
     """A deviation is one from others: it takes 2 clients, and 3 where refunds sum to zero."""
     least = 3 if refund == "zero-sum" else 2
     if setting.n_active < least:
-        constraint = f"must be positive for {least} clients or more: {refund} refunds"
+        constraint = f"must be positive for {least} clients or more with {refund} refunds"
         raise TooFewClients("weights", constraint, setting.n_active)
 
 

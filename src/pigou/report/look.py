@@ -50,6 +50,10 @@ MARKED: Final = 40  # rounds up to which each gets a marker
 TICKED: Final = 12  # rounds up to which each gets a number
 
 
+PLAIN: Final = range(-4, 6)  # powers of ten that are written out
+MARKS: Final = tuple((digit, power) for power in range(-9, 13) for digit in (1, 2, 5))
+
+
 def figure(
     traces: Iterable[Any], x: Mapping[str, Any], y: Mapping[str, Any], height: int = HEIGHT
 ) -> go.Figure:
@@ -70,10 +74,20 @@ def figure(
 
 
 def axis(title: str, *, log: bool = False, **more: Any) -> dict[str, Any]:
-    """An axis with its unit; logarithmic ones are marked at 1, 2 and 5."""
+    """An axis with its unit; logarithmic ones are marked at 1, 2 and 5, or by ``dtick``."""
     if not log:
         return {"title": {"text": title}, **more}
-    return {"title": {"text": f"{title}, log scale"}, "type": "log", "dtick": "D2", **more}
+    scale = {"title": {"text": f"{title}, log scale"}, "type": "log"}
+    if "dtick" in more:
+        return {**scale, **more}
+    values = [float(f"{digit}e{power}") for digit, power in MARKS]  # plotly's own: a bare 2 or 5
+    return {**scale, "tickvals": values, "ticktext": [_mark(*each) for each in MARKS], **more}
+
+
+def _mark(digit: int, power: int) -> str:
+    if power in PLAIN:
+        return f"{digit * 10.0**power:,.12g}"
+    return f"{digit if digit > 1 else ''}{'·' if digit > 1 else ''}10<sup>{power}</sup>"
 
 
 def rounds_axis(rounds: int, first: int = 1) -> dict[str, Any]:

@@ -30,6 +30,14 @@ def number(value: float) -> str:
     return written.rstrip("0").rstrip(".") if "." in written else written
 
 
+def over_least(ratio: float) -> str:
+    """A social cost over the optimum; clients that copy or share noise can get below it."""
+    if number(ratio) == "1":
+        return "the least possible"
+    whose = "the least that honest clients can reach" if ratio < 1.0 else "the least possible"
+    return f"{number(ratio)} times {whose}"
+
+
 def percent(share: float) -> str:
     """A share of 1 in percent."""
     return f"{100.0 * share:.1f} %" if math.isfinite(share) else UNKNOWN

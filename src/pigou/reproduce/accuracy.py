@@ -175,11 +175,11 @@ def _said(found: Accuracies) -> str:
     verdict = "are" if found.ordered(found.default) else "are not both"
     there = [f"{factor:g}" for k, factor in enumerate(found.factors) if found.ordered(k)]
     tried = listed([f"{factor:g}" for factor in found.factors], len(found.factors))
-    where = f"at {listed(there, len(there))} times it" if there else "at none"
+    where = f"at {listed(there, len(there))} times" if there else "at none"
     return (
         f"Test accuracy without noise {number(found.quiet)}, priced {priced}, unpriced {unpriced}: "
-        f"the differences {verdict} significant at {LEVEL:.0%} at the default privacy scale. Of "
-        f"the scales {tried} times the default, the order is significant {where}."
+        f"the differences {verdict} significant at {LEVEL:.0%} at the default privacy scale. Tried "
+        f"at {tried} times that scale, the order is significant {where}."
     )
 
 

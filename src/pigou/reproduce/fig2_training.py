@@ -45,7 +45,7 @@ class Trained:
 
     @property
     def faster(self) -> float:
-        """How many times less time a run takes in the batch."""
+        """Time of a run alone over that of a run in the batch."""
         return self.alone / self.grid.batch.per_trial()
 
 

@@ -129,13 +129,13 @@ def _speed(found: Trained) -> Sheet:
 
 
 def _summary(found: Trained) -> str:
-    grid = found.grid
+    grid, batch = found.grid, found.grid.batch
     mean = grid.ratio(MEAN_UNPRICED, GROVES)
     return (
         f"{_peak_words(grid)} {_pricing_words(grid)} With mean weights the ratio is "
         f"{number(float(mean.min()))} to {number(float(mean.max()))}, against Groves. "
-        f"{found.grid.batch.excess.size + 1} runs in one batch took {number(found.faster)} times "
-        "less time each than one at a time."
+        f"{batch.excess.size + 1} runs in one batch took {number(batch.per_trial())} seconds "
+        f"each, one at a time {number(found.alone)}."
     )
 
 

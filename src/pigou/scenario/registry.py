@@ -54,7 +54,10 @@ class Kind:
             given["refund"] = details.refund
         given |= {name: getattr(details, name) for name in self.options}
         if self.drawn_from is not None and details.population is None:
-            what = "must be given: the mechanism is made for a distribution of types"
+            what = (
+                "must be given (--population, or a [population] table): the mechanism is made "
+                "for a distribution of types"
+            )
             raise NotApplicable("population", what, None)
         if self.fits_setting:
             given["setting"] = setting()

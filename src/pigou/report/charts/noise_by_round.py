@@ -16,6 +16,7 @@ from pigou.runs import RunRecord
 
 FEW: Final = 6  # clients up to which each gets a panel of its own
 COLUMNS: Final = 3
+PANEL_TICKS: Final = 5  # rounds with a number in a panel; more overlap on a telephone
 PANEL, AROUND, BELOW_LEGEND = 220, 150, 44  # pixels
 
 
@@ -54,7 +55,9 @@ def _panels(record: RunRecord) -> go.Figure:
     panels.update_layout(template="none", height=plain.height, font=plain.font)
     panels.update_layout(legend=plain.legend, margin=plain.margin, hoverlabel=plain.hoverlabel)
     panels.update_layout(legend=legend, margin={"t": 56 + BELOW_LEGEND})
+    most = max(each.rounds for each in noisy(record))
     panels.update_xaxes(plain.xaxis)
+    panels.update_xaxes(tick0=1, dtick=-(-most // PANEL_TICKS))
     panels.update_yaxes({**plain.yaxis.to_plotly_json(), "title": None})
     for row in range(1, rows + 1):
         panels.update_yaxes(title=plain.yaxis.title, row=row, col=1)

@@ -3,7 +3,7 @@
 from pigou.report.markup import Html, element, facts, paragraph
 from pigou.report.reading import called, find
 from pigou.report.section import Section
-from pigou.report.words import money, number, percent
+from pigou.report.words import money, number, over_least, percent
 from pigou.runs import RunRecord
 from pigou.runs.record import CertificateRecord
 
@@ -33,7 +33,7 @@ def _verdict(record: RunRecord, found: CertificateRecord) -> tuple[Html, ...]:
         facts(
             [
                 ("Largest gain found", gain if found.max_gain > 0 else "none"),
-                ("Social cost", f"{number(found.ratio_to_optimum)} times the least possible"),
+                ("Social cost", over_least(found.ratio_to_optimum)),
                 (
                     "With any weights",
                     f"{number(found.ratio_to_best_weights)} times the best found, were uploads "

@@ -18,7 +18,7 @@ from pigou.report.reading import (
     ratio,
 )
 from pigou.report.section import Section
-from pigou.report.words import SIGMA, counted, listed, money, number, percent, span
+from pigou.report.words import SIGMA, counted, listed, money, number, over_least, percent, span
 from pigou.runs import RunRecord, TreatmentRecord
 from pigou.runs.record import exact_sum
 
@@ -50,7 +50,7 @@ def _accuracy(record: RunRecord) -> str:
 
 def _cost(record: RunRecord) -> str:
     parts = [
-        f"{number(float(ratio(each)[-1]))} times the least possible {look.LABELS[each.name]}"
+        f"{over_least(float(ratio(each)[-1]))} {look.LABELS[each.name]}"
         for each in reversed(noisy(record))
     ]
     if not parts:

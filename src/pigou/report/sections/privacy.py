@@ -58,7 +58,7 @@ def _notes(record: RunRecord, shown: TreatmentRecord) -> Iterator[str]:
         if bare:
             yield f"{counted(bare, 'client')}, {name}: ε is infinite, an upload had no noise."
         if nothing:
-            yield f"{counted(nothing, 'client')}, {name}: ε is 0, nothing of their own was sent."
+            yield f"{counted(nothing, 'client')}, {name}: ε is 0, nothing private was sent."
 
 
 def _chart(record: RunRecord) -> list[Html]:
