@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, select
+from sqlalchemy import ColumnElement, Connection, Result, Row, Select, bindparam, select
 
 from pigou.errors import InvalidArgument
 from pigou.ledger.entry import Entry, Posting, Sealed, totals
@@ -63,10 +63,15 @@ class Raw(NamedTuple):
     bills: list[Row[Any]]
 
 
-def find(connection: Connection, *where: ColumnElement[bool]) -> Sealed | None:
-    """The one entry that fulfils all conditions."""
-    row = connection.execute(select(entries).where(*where)).one_or_none()
-    return None if row is None else next(map(sealed, _with_parts(connection, [row])))
+def settled(connection: Connection, run: str, round_: int) -> Sealed | None:
+    """The entry of a round, reversed or not."""
+    return _one(connection.execute(_SETTLED, {"of_run": run, "of_round": round_}), connection)
+
+
+def reversal_of(connection: Connection, number: int) -> Sealed | None:
+    """The entry that takes that one back."""
+    query = select(entries).where(entries.c.reverses == number)
+    return _one(connection.execute(query), connection)
 
 
 def read(connection: Connection, *where: ColumnElement[bool]) -> Iterator[Sealed]:
@@ -142,6 +147,11 @@ def _statement(row: Row[Any], bill: Row[Any], counts: dict[str, int]) -> Stateme
     )
 
 
+def _one(found: Result[Any], connection: Connection) -> Sealed | None:
+    row = found.one_or_none()
+    return None if row is None else next(map(sealed, _with_parts(connection, [row])))
+
+
 def _with_parts(connection: Connection, page: Sequence[Row[Any]]) -> Iterator[Raw]:
     numbers = [row.number for row in page]
     lines = _by_entry(connection, _LINES.where(postings.c.entry.in_(numbers)))
@@ -170,3 +180,8 @@ _LINES: Select[tuple[Any, ...]] = select(
 _BILLS: Select[tuple[Any, ...]] = select(statements, accounts.c.owner).join(
     accounts, accounts.c.id == statements.c.account
 )
+_SETTLED = select(entries).where(
+    entries.c.run == bindparam("of_run"),
+    entries.c.round == bindparam("of_round"),
+    entries.c.kind != "reversal",
+)  # made once: every round that is posted asks it

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import Connection, select
 
 from pigou.ledger import accounting, journal, keys, schema, states, verification
 from pigou.ledger.accounting import Balance, Known
@@ -82,7 +82,7 @@ class Ledger:
         """
         entry = of_round(settled)
         with self._store.writing() as connection:
-            there = journal.find(connection, *_settled(entry.run, entry.round))
+            there = journal.settled(connection, entry.run, entry.round)
             if there is not None:
                 return self._again(there, entry, settled)
             sealed, known = self._append(connection, entry)
@@ -96,11 +96,11 @@ class Ledger:
     def reverse(self, run: str, round_: int, reason: str) -> Posted:
         """Take a settled round back with an entry of its own; once reversed is reversed."""
         with self._store.writing() as connection:
-            settled = journal.find(connection, *_settled(run, round_))
+            settled = journal.settled(connection, run, round_)
             if settled is None:
                 raise UnknownRun(f"the ledger holds no round {round_} of run {run!r}")
             entry = reversal(settled, reason)
-            there = journal.find(connection, schema.entries.c.reverses == settled.number)
+            there = journal.reversal_of(connection, settled.number)
             if there is not None:
                 return self._posted(there, new=False)
             sealed, known = self._append(connection, entry)
@@ -110,7 +110,7 @@ class Ledger:
     def posted(self, run: str, round_: int) -> Posted | None:
         """What ``post`` answered for this round, if it is in the book."""
         with self._store.reading() as connection:
-            there = journal.find(connection, *_settled(run, round_))
+            there = journal.settled(connection, run, round_)
         return None if there is None else self._posted(there, new=False)
 
     def state(self, run: str) -> RunState | None:
@@ -229,11 +229,6 @@ class Ledger:
     def _posted(self, sealed: Sealed, *, new: bool) -> Posted:
         head = sealed.head(self.id)
         return Posted(head, prove(sealed.entry, head), new)
-
-
-def _settled(run: str, round_: int) -> list[ColumnElement[bool]]:
-    columns = schema.entries.c
-    return [columns.run == run, columns.round == round_, columns.kind != "reversal"]
 
 
 def _require_known(connection: Connection, which: Filter) -> None:
