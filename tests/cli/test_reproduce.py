@@ -12,7 +12,7 @@ def test_one_part(run: Run, tmp_path: Path) -> None:
     result = run("reproduce", "anarchy", "--quick", "--out", str(tmp_path / "out"))
     assert (result.status, result.err) == (0, "")
     assert "The price of anarchy." in result.out
-    assert "1 statements: 1 reproduced" in result.out
+    assert "1 statement: 1 reproduced" in result.out
     assert result.out.rstrip().endswith(f"Read: {tmp_path / 'out' / 'index.html'}")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"index.html", "anarchy_clients.csv", "anarchy_clients.svg", "claims.csv"} <= names

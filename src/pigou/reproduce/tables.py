@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from pigou.paper.errata.record import Table
+from pigou.report import words as said
 from pigou.reproduce.part import Chapter, Claim, Parameter, Sheet, Verdict
 
 PLACES = (
@@ -47,7 +48,7 @@ def counted(found: Sequence[Claim]) -> str:
     """How many of each verdict."""
     number = {verdict: sum(each.verdict is verdict for each in found) for verdict in Verdict}
     words = [f"{many} {verdict.value}" for verdict, many in number.items()]
-    return f"{len(found)} statements: {', '.join(words)}"
+    return f"{said.counted(len(found), 'statement')}: {', '.join(words)}"
 
 
 def parameters_sheet(found: Sequence[Parameter]) -> Sheet:
