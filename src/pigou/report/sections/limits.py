@@ -10,7 +10,7 @@ LIMITS: tuple[tuple[str, str], ...] = (
         "A client that sends the shared model back loses no privacy, and lies so near the others "
         "that refunds can even pay it. The audit finds a copy without noise; a copy with the "
         "announced noise on top looks honest. Withholding refunds from whoever fails the audit "
-        "takes most of the gain away.",
+        "takes that pay away, not what staying private saves.",
     ),
     (
         "Shared noise.",
