@@ -171,8 +171,9 @@ def _check_shared(settled: Round) -> None:
         **totals(settled.kind, charges),
     }
     wanted = tuple(true[name] for name in SHARED)
-    for each in settled.statements:
-        if shared_of(each) != wanted:
-            name = next(name for name in SHARED if getattr(each, name) != true[name])
-            constraint = f"must be {true[name]!r}, as the round has it"
-            raise InvalidArgument(f"{name} of {each.client!r}", constraint, getattr(each, name))
+    if all(map(wanted.__eq__, map(shared_of, settled.statements))):
+        return
+    bad = next(each for each in settled.statements if shared_of(each) != wanted)
+    name = next(name for name in SHARED if getattr(bad, name) != true[name])
+    constraint = f"must be {true[name]!r}, as the round has it"
+    raise InvalidArgument(f"{name} of {bad.client!r}", constraint, getattr(bad, name))

@@ -39,7 +39,12 @@ def paths(tree: Sequence[Sequence[bytes]]) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = [()] * len(tree[-1])
     for level in reversed(tree[:-1]):
         halves = [half.hex() for half in level]
-        found = [(*_step(halves, index), *found[index // 2]) for index in range(len(level))]
+        below: list[tuple[str, ...]] = []
+        for left, right, up in zip(halves[0::2], halves[1::2], found, strict=False):
+            below += (RIGHT + right, *up), (LEFT + left, *up)
+        if len(level) % 2:
+            below.append(found[-1])  # no partner, no step
+        found = below
     return found
 
 
@@ -52,13 +57,6 @@ def root_from(start: bytes, steps: Sequence[str]) -> str:
             raise ValueError(f"a path's step begins with {LEFT} or {RIGHT}")
         here = _node(other, here) if step[0] == LEFT else _node(here, other)
     return here.hex()
-
-
-def _step(level: Sequence[str], index: int) -> tuple[str, ...]:
-    """The other half of a node's pair; none where it has no partner."""
-    if index % 2:
-        return (LEFT + level[index - 1],)
-    return (RIGHT + level[index + 1],) if index + 1 < len(level) else ()
 
 
 def _node(left: bytes, right: bytes) -> bytes:
