@@ -1,6 +1,6 @@
 """A headless Chromium without a network, for tests of pages: driven over a pipe, no driver needed.
 
-``open_page`` loads a page and gives back a ``Page``: everything the console said, every request,
+``Browser.page`` loads a page and gives back a ``Page``: everything the console said, every request,
 a way to ask the page something, and pictures of it. Where there is no browser, tests that ask for
 one are skipped; they fail if PIGOU_TEST_CHROMIUM is 1, which `make test` sets where it found one.
 """
@@ -223,10 +223,3 @@ def is_sound(page: Page) -> set[str]:
     assert page.console == []
     assert [url for url in page.requests if not url.startswith(("file:", "data:"))] == []
     return set(drawn)
-
-
-@contextmanager
-def open_page(path: Path, profile: Path, width: int = 1200) -> Iterator[Page]:
-    """A file, in a browser of its own that has no network."""
-    with Browser(chromium(), profile) as browser, browser.page(path.as_uri(), width) as page:
-        yield page

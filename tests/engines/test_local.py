@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tests.federations import DIGITS_LOSS, DIGITS_SCALE, Halfway, digits_task, plan, replica
 
 from pigou import AccuracyLoss, Game, InvalidArgument, Setting, equilibrium, optimum
-from pigou.federation.bills import bill
+from pigou.federation.bills import bill, transfers
 from pigou.federation.client import Cohort, Rows
 from pigou.federation.conduct import (
     Conduct,
@@ -25,7 +25,7 @@ from pigou.federation.conduct import (
 from pigou.federation.local import Ended, Passed, Task, begin, release_key, simulate
 from pigou.federation.plan import Limits
 from pigou.federation.randomness import simulated_noise
-from pigou.federation.replica import Replica, resumed
+from pigou.federation.replica import Replica, Running, resumed, saved
 from pigou.federation.task import Supervised
 from pigou.mechanisms import Groves, Pigouvian, PostedPrice, Unpriced, billing
 from pigou.mechanisms.base import Mechanism
@@ -150,16 +150,33 @@ def test_dropouts_caps_and_all_conducts_in_one_run() -> None:
 
 
 class Kept:
-    """Keeps what is posted, and can stop a simulation after so many rounds."""
+    """Keeps what would be posted, as who runs an engine does, and can stop after so many rounds."""
 
     def __init__(self, stop_after: int | None = None) -> None:
         self.rounds: list[Round] = []
         self.states: list[bytes] = []
         self.stop_after = stop_after
 
-    def __call__(self, replica: int, settled: Round, state: bytes) -> None:
+    def begun(self, running: Running) -> Running:
+        """The same, from now on; its report transfers come first."""
+        opened = self.goes_on(running).coordinator
+        assert opened.terms is not None
+        self._keep(transfers(running.replica.plan, opened.terms, opened.eligible))
+        return running
+
+    def goes_on(self, running: Running) -> Running:
+        """The same, from now on."""
+        self.running = running
+        return running
+
+    def __call__(self, passed: Passed) -> None:
+        self._keep(None if passed.closed.void else bill(passed.closed))
+
+    def _keep(self, settled: Round | None) -> None:
+        if settled is None:
+            return
         self.rounds.append(settled)
-        self.states.append(state)
+        self.states.append(saved(self.running))
         if self.stop_after is not None and len(self.rounds) > self.stop_after:
             raise KeyboardInterrupt
 
@@ -179,13 +196,13 @@ def test_a_run_that_was_interrupted_goes_on_to_the_bit(
 ) -> None:
     task, whole = Halfway(), Kept()
     make = replica(SETTING, mechanism, conduct, ALPHA, seed=3)
-    ended = simulate(task, [begin(task, make, whole)], lambda _: None, whole)[0]
+    ended = simulate(task, [whole.begun(begin(task, make))], whole)[0]
     cut = Kept(stop_after=at)
     with pytest.raises(KeyboardInterrupt):
-        simulate(task, [begin(task, make, cut)], lambda _: None, cut)
-    again = resumed(make, cut.states[-1])
+        simulate(task, [cut.begun(begin(task, make))], cut)
     rest = Kept()
-    second = simulate(task, [again], lambda _: None, rest)[0]
+    again = rest.goes_on(resumed(make, cut.states[-1]))
+    second = simulate(task, [again], rest)[0]
     assert cut.rounds + rest.rounds == whole.rounds
     assert cut.states + rest.states == whole.states
     assert second.model.tobytes() == ended.model.tobytes()
@@ -195,7 +212,7 @@ def test_a_run_that_was_interrupted_goes_on_to_the_bit(
 def test_transfers_are_posted_before_the_first_round() -> None:
     task, kept = Halfway(), Kept()
     make = replica(SETTING, Groves(rounds=2), Obedient(), ALPHA)
-    simulate(task, [begin(task, make, kept)], lambda _: None, kept)
+    simulate(task, [kept.begun(begin(task, make))], kept)
     assert [(r.kind, r.round) for r in kept.rounds] == [
         ("transfers", 0),
         ("round", 1),
@@ -220,8 +237,13 @@ def test_void_rounds_are_repeated_with_fresh_noise_and_not_posted() -> None:
     rules = plan(SETTING, Pigouvian(rounds=2), limits=Limits(min_clients=3))
     task, kept = Halfway(), Kept()
     seen: list[Passed] = []
-    running = begin(task, Replica(plan=rules, cohorts=cohorts, seed=0), kept)
-    (ended,) = simulate(task, [running], seen.append, kept)
+    running = kept.begun(begin(task, Replica(plan=rules, cohorts=cohorts, seed=0)))
+
+    def watch(passed: Passed) -> None:
+        seen.append(passed)
+        kept(passed)
+
+    (ended,) = simulate(task, [running], watch)
     assert [(p.announcement.round, p.announcement.attempt, p.closed.void) for p in seen] == [
         (1, 1, True),
         (1, 2, False),

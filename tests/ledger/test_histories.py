@@ -168,27 +168,17 @@ def machine(kind: Kind) -> type[Histories]:
     return type("On" + kind, (Histories,), {"kind": kind})
 
 
+@pytest.mark.parametrize(
+    ("sqlite", "postgresql", "steps"),
+    [(15, 6, 20), pytest.param(100, 30, 50, marks=pytest.mark.long)],
+)
 @pytest.mark.parametrize("kind", KINDS)
-def test_histories(kind: Kind) -> None:
+def test_histories(kind: Kind, sqlite: int, postgresql: int, steps: int) -> None:
     run_state_machine_as_test(
         machine(kind),
         settings=settings(
-            max_examples=15 if kind == "sqlite" else 6,
-            stateful_step_count=20,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("kind", KINDS)
-def test_long_histories(kind: Kind) -> None:
-    run_state_machine_as_test(
-        machine(kind),
-        settings=settings(
-            max_examples=100 if kind == "sqlite" else 30,
-            stateful_step_count=50,
+            max_examples=sqlite if kind == "sqlite" else postgresql,
+            stateful_step_count=steps,
             deadline=None,
             suppress_health_check=list(HealthCheck),
         ),

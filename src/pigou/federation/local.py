@@ -13,14 +13,12 @@ import numpy as np
 
 from pigou.checks import FloatArray
 from pigou.errors import require
-from pigou.federation.bills import bill
 from pigou.federation.client import Cohort, Indices, Plays, Rows, uploads
 from pigou.federation.coordinator import Coordinator, Phase
 from pigou.federation.protocol import Announcement
 from pigou.federation.randomness import fill_with_noise
-from pigou.federation.replica import Replica, Running, saved
+from pigou.federation.replica import Replica, Running
 from pigou.federation.rounds import ClosedRound
-from pigou.terms import Round
 
 
 class Task(Protocol):
@@ -66,13 +64,6 @@ class Passed:
 Watcher = Callable[[Passed], None]
 
 
-class Poster(Protocol):
-    """Where settled rounds go before anybody is told: a ledger, in a real run."""
-
-    def __call__(self, replica: int, settled: Round, state: bytes) -> None:
-        """Keep the round and the state to go on from; an error here ends the simulation."""
-
-
 @dataclass(frozen=True, eq=False)
 class Ended:
     """A finished replica: its last model and how good it is."""
@@ -84,8 +75,8 @@ class Ended:
     cohorts: tuple[Cohort, ...]
 
 
-def begin(task: Task, replica: Replica, post: Poster | None = None, index: int = 0) -> Running:
-    """Open the run, take reports, settle the report transfers."""
+def begin(task: Task, replica: Replica) -> Running:
+    """Open the run, take reports, make the terms."""
     n = replica.plan.setting.n
     require(n == task.n, "task", f"must hold data for {n} clients", task.n)
     members = np.concatenate([cohort.members for cohort in replica.cohorts])
@@ -96,17 +87,12 @@ def begin(task: Task, replica: Replica, post: Poster | None = None, index: int =
     for cohort in replica.cohorts:
         for report in cohort.reports(announcement):
             coordinator.report(report)
-    transfers = coordinator.close_reports()
-    running = Running(replica, coordinator, replica.cohorts, task.initial())
-    if post is not None and transfers is not None:
-        post(index, transfers, saved(running))
-    return running
+    coordinator.close_reports()
+    return Running(replica, coordinator, replica.cohorts, task.initial())
 
 
-def simulate(
-    task: Task, running: Sequence[Running], watch: Watcher, post: Poster | None = None
-) -> list[Ended]:
-    """Run every replica to its end; ``watch`` sees each round after it was posted."""
+def simulate(task: Task, running: Sequence[Running], watch: Watcher) -> list[Ended]:
+    """Run every replica to its end; ``watch`` sees each round, and an error there ends it all."""
     while live := [k for k, run in enumerate(running) if run.coordinator.phase is Phase.ROUND]:
         models = np.stack([running[k].model for k in live])
         trained, losses = task.train(models)
@@ -115,8 +101,6 @@ def simulate(
             announcement = running[k].coordinator.announcement()
             plays, closed, settled_cohorts = _round(task, running[k], trained[row])
             running[k].cohorts = settled_cohorts
-            if post is not None and not closed.void:
-                post(k, bill(closed), saved(running[k]))
             watch(Passed(k, announcement, closed, plays, float(losses[row]), float(accuracy[row])))
     models = np.stack([run.model for run in running])
     losses, accuracy = task.loss(models), task.accuracy(models)
